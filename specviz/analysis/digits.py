@@ -1,0 +1,14 @@
+"""How a figure is written, on every page and in the terminal."""
+
+from __future__ import annotations
+
+
+def digits(value: float | None) -> str | None:
+    """Three significant digits, without exponent: 0.637, 4.10, 41.3, 1,240."""
+    if value is None:
+        return None
+    if value >= 100:
+        return f"{value:,.0f}"
+    if value >= 10:
+        return f"{value:.1f}"
+    return f"{value:.2f}" if value >= 1 else f"{value:.3f}"

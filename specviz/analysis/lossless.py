@@ -1,0 +1,60 @@
+"""Does a method's greedy output equal plain decoding, and if not, where does it part?
+
+Two correct engines can differ at a near tie (batch shape, floating point), so a divergence is
+reported with its position and, where traced, the target's probabilities there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from specviz.trace import Origin, TopToken, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`compared` tokens were looked at; `divergence` is the position of the first difference."""
+
+    compared: int
+    divergence: int | None
+    baseline_text: str = ""
+    method_text: str = ""
+    target_top: tuple[TopToken, ...] = ()
+    length_differs: bool = False
+
+    @property
+    def equal(self) -> bool:
+        return self.divergence is None and not self.length_differs
+
+
+def compare(baseline: Trace, method: Trace) -> Comparison | None:
+    """Compare two outputs of the same prompt token by token; None where ids are unknown."""
+    if any(token.token_id is None for token in (*baseline.emitted, *method.emitted)):
+        return None
+    plain, speculated = baseline.emitted, method.emitted
+    shared = min(len(plain), len(speculated))
+    for position in range(shared):
+        if plain[position].token_id != speculated[position].token_id:
+            return Comparison(
+                compared=shared,
+                divergence=position,
+                baseline_text=plain[position].text,
+                method_text=speculated[position].text,
+                target_top=_target_top_at(method, position),
+            )
+    return Comparison(shared, None, length_differs=len(plain) != len(speculated))
+
+
+def _target_top_at(trace: Trace, position: int) -> tuple[TopToken, ...]:
+    """The target's best tokens at an output position, if a draft was judged there."""
+    for step in trace.steps:
+        for token in step.emitted:
+            if token.position == position:
+                depth = position - step.emitted[0].position + 1
+                at_depth = [
+                    draft
+                    for draft in step.drafted
+                    if draft.depth == depth and draft.target_top and token.origin != Origin.BONUS
+                ]
+                return at_depth[0].target_top if at_depth else ()
+    return ()

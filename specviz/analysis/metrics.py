@@ -1,0 +1,128 @@
+"""What one trace says in numbers, under vLLM's names.
+
+A value that the trace cannot support is None, never a guess: a server that only streams text
+tells no token counts, one that does not name its drafts tells no acceptance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from specviz.trace import Fidelity, Step, Trace, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Figures of one request. Rates are 0-1, times ms.
+
+    `num_drafts`: verification steps with at least one draft token. `mean_acceptance_length`:
+    1 + accepted / drafts, the recovered or bonus token included, as vLLM counts it.
+    `tokens_per_step`: output tokens / engine steps, steps without a draft included.
+    `alpha`: accepted / tokens actually judged (a token after a rejection never was).
+    `acceptance_rate_per_pos[i]`: accepted at depth i + 1 / num_drafts, unconditional.
+    """
+
+    num_steps: int
+    num_drafts: int | None
+    num_draft_tokens: int | None
+    num_accepted_tokens: int | None
+    draft_acceptance_rate: float | None
+    mean_acceptance_length: float | None
+    alpha: float | None
+    acceptance_rate_per_pos: tuple[float, ...]
+    tokens_per_step: float | None
+    output_tokens: int | None
+    tokens_per_s: float | None
+    ttft_ms: float | None
+    tpot_ms: float | None
+    e2el_ms: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; the keys are the field names."""
+        return {**asdict(self), "acceptance_rate_per_pos": list(self.acceptance_rate_per_pos)}
+
+
+def summarise(trace: Trace) -> Metrics:
+    """The metrics of a trace, finished or still running."""
+    drafts_known = trace.fidelity is not Fidelity.INFERRED
+    drafting = [step for step in trace.steps if step.drafted]
+    drafted = sum(len(step.drafted) for step in drafting)
+    accepted = sum(step.num_accepted for step in drafting)
+    judged = sum(
+        token.verdict is not Verdict.UNVERIFIED for step in drafting for token in step.drafted
+    )
+    output_tokens = count_output_tokens(trace.steps)
+    # a step that emits nothing holds a draft whose place the server does not tell
+    num_steps = sum(bool(step.emitted) for step in trace.steps)
+    e2el_ms = trace.e2el_ms if trace.e2el_ms is not None else _last_elapsed(trace.steps)
+    ttft_ms = trace.ttft_ms if trace.ttft_ms is not None else _first_elapsed(trace.steps)
+    return Metrics(
+        num_steps=num_steps,
+        num_drafts=len(drafting) if drafts_known else None,
+        num_draft_tokens=drafted if drafts_known else None,
+        num_accepted_tokens=accepted if drafts_known else None,
+        draft_acceptance_rate=_ratio(accepted, drafted) if drafts_known else None,
+        mean_acceptance_length=_ratio(accepted + len(drafting), len(drafting))
+        if drafts_known
+        else None,
+        alpha=_ratio(accepted, judged) if drafts_known else None,
+        acceptance_rate_per_pos=acceptance_rate_per_pos(drafting) if drafts_known else (),
+        tokens_per_step=_ratio(output_tokens, num_steps),
+        output_tokens=output_tokens,
+        tokens_per_s=_per_second(output_tokens, e2el_ms),
+        ttft_ms=ttft_ms,
+        tpot_ms=_tpot_ms(trace.steps, output_tokens, ttft_ms, e2el_ms),
+        e2el_ms=e2el_ms,
+    )
+
+
+def acceptance_rate_per_pos(drafting: Sequence[Step]) -> tuple[float, ...]:
+    """Unconditional acceptance by depth: accepted at that depth / steps that drafted.
+
+    In a tree at most one token per depth is accepted, so the definition carries over.
+    """
+    depths = max((token.depth for step in drafting for token in step.drafted), default=0)
+    accepted = [0] * depths
+    for step in drafting:
+        for token in step.drafted:
+            accepted[token.depth - 1] += token.verdict is Verdict.ACCEPTED
+    return tuple(count / len(drafting) for count in accepted)
+
+
+def count_output_tokens(steps: Sequence[Step]) -> int | None:
+    """Output tokens counted by id; None where a server streams text without ids."""
+    emitted = [token for step in steps for token in step.emitted]
+    if any(token.token_id is None for token in emitted):
+        return None
+    return len(emitted)
+
+
+def _tpot_ms(
+    steps: Sequence[Step],
+    output_tokens: int | None,
+    ttft_ms: float | None,
+    e2el_ms: float | None,
+) -> float | None:
+    """(e2el - ttft) / tokens after the first chunk; the first chunk may hold more than one."""
+    if output_tokens is None or ttft_ms is None or e2el_ms is None:
+        return None
+    first_chunk = sum(len(step.emitted) for step in steps if step.elapsed_ms <= ttft_ms)
+    return _ratio(e2el_ms - ttft_ms, output_tokens - first_chunk)
+
+
+def _first_elapsed(steps: Sequence[Step]) -> float | None:
+    return next((step.elapsed_ms for step in steps if step.emitted), None)
+
+
+def _last_elapsed(steps: Sequence[Step]) -> float | None:
+    return steps[-1].elapsed_ms if steps else None
+
+
+def _per_second(tokens: int | None, ms: float | None) -> float | None:
+    return None if tokens is None or not ms else tokens / ms * 1000
+
+
+def _ratio(numerator: float | None, denominator: float | None) -> float | None:
+    return None if numerator is None or not denominator else numerator / denominator

@@ -1,0 +1,140 @@
+"""Everything needed to do a run again: engine, models, method, K, sampling, machine.
+
+Frozen data with its checks; a value that cannot work raises `UsageError` here, before a server
+is started or a request is sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from specviz.errors import UsageError
+
+MAX_K = 32
+"""Above this no published method gains anything; larger values are typing errors."""
+
+
+class EngineKind(StrEnum):
+    EMBEDDED = "embedded"
+    VLLM = "vllm"
+
+
+class Method(StrEnum):
+    """How tokens are drafted; `baseline` is plain decoding."""
+
+    BASELINE = "baseline"
+    DRAFT_MODEL = "draft_model"
+    NGRAM = "ngram"
+    SUFFIX = "suffix"
+    MEDUSA = "medusa"
+    EAGLE = "eagle"
+    EAGLE3 = "eagle3"
+    LAYER_SKIP = "layer_skip"
+    SWIFT = "swift"
+    MIRROR = "mirror"
+
+
+LOOKUP_METHODS = frozenset({Method.NGRAM, Method.SUFFIX})
+"""Methods that may find nothing to draft in a step; all others draft in every step."""
+
+
+class RunStatus(StrEnum):
+    RUNNING = "running"
+    FINISHED = "finished"
+    PARTIAL = "partial"  # interrupted: what arrived is kept
+    FAILED = "failed"  # nothing arrived
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Sampling parameters of one request, in OpenAI's words."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int = 128
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.temperature <= 2.0:
+            raise UsageError(f"temperature must be between 0 and 2, not {self.temperature:g}.")
+        if not 0.0 < self.top_p <= 1.0:
+            raise UsageError(f"top_p must be above 0 and at most 1, not {self.top_p:g}.")
+        if self.max_tokens < 1:
+            raise UsageError(f"max_tokens must be at least 1, not {self.max_tokens}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One user message; `prompt_id` and `category` are None for a typed one."""
+
+    text: str
+    prompt_id: str | None = None
+    category: str | None = None
+    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise UsageError("The prompt is empty: type one or pick one from a category.")
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """One arm: how requests are answered and on what.
+
+    `k` is num_speculative_tokens, None for the baseline. `model`, `server_version`, `hardware`
+    and `git_revision` are None until the engine or the machine has told them.
+    """
+
+    engine: EngineKind
+    method: Method | None  # None: a server that does not say how it drafts
+    k: int | None = None
+    sampling: Sampling = field(default_factory=Sampling)
+    model: str | None = None
+    draft: str | None = None
+    server_url: str | None = None
+    server_version: str | None = None
+    traced: bool = True
+    concurrency: int = 1
+    prompt_set: str | None = None
+    hardware: str | None = None
+    git_revision: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_k(self.method, self.k)
+
+    @property
+    def title(self) -> str:
+        """Short name of the arm, as on a pane or in a table: `draft_model · K 5`."""
+        name = self.method.value if self.method else "server"
+        return f"{name} · K {self.k}" if self.k else name
+
+
+def check_k(method: Method | None, k: int | None) -> None:
+    """Raise UsageError for a K that cannot work with the method."""
+    if method is Method.BASELINE:
+        if k:
+            raise UsageError(f"The baseline drafts nothing: leave K out, not {k}.")
+        return
+    if k is not None and not 1 <= k <= MAX_K:
+        advice = "use the method baseline" if k == 0 else f"use 1 to {MAX_K}"
+        raise UsageError(f"K = {k} cannot be used for speculation: {advice}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One arm as stored: its configuration and what became of it.
+
+    Arms that were started together share `group_id`.
+    """
+
+    run_id: str
+    group_id: str
+    config: RunConfig
+    status: RunStatus
+    started_at: datetime
+    finished_at: datetime | None = None
+    error: str | None = None

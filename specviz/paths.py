@@ -1,0 +1,14 @@
+"""Where the project keeps what it ships and what it writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PROJECT_ROOT = Path(__file__).resolve().parent.parent
+DATA = PROJECT_ROOT / "data"
+MODELS = DATA / "models"
+PROMPTS = DATA / "prompts"
+LOGS = PROJECT_ROOT / "logs"
+
+DEMO_TARGET = MODELS / "demo-target"
+DEMO_DRAFT = MODELS / "demo-draft"

@@ -1,0 +1,199 @@
+"""The vocabulary: what happened in one request, as pure frozen data.
+
+An engine yields `Event`s while a request runs: one `RequestStarted`, then `Step`s, possibly one
+`StepsRevised` (a server that tells only at the end what it accepted), then `RequestFinished`.
+`fold` turns the events, complete or not, into a `Trace`. This module knows nothing of torch,
+vLLM, Streamlit or DuckDB.
+
+Names follow vLLM: draft, accepted, recovered, bonus. Probabilities are `target_prob` and
+`draft_prob`, never p and q, because papers disagree about which is which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+ROOT = -1
+"""`TokenDecision.parent` of a draft token that continues the context directly."""
+
+
+class Verdict(StrEnum):
+    """What the verifier decided about one drafted token."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    UNVERIFIED = "unverified"  # an earlier token was rejected: this one was never judged
+
+
+class Origin(StrEnum):
+    """Where one token of the output came from."""
+
+    ACCEPTED = "accepted"
+    RECOVERED = "recovered"  # drawn from the target after a rejection
+    BONUS = "bonus"  # drawn from the target after a fully accepted draft
+    TARGET = "target"  # nothing was drafted in this step
+    UNKNOWN = "unknown"  # the server does not say
+
+
+class Fidelity(StrEnum):
+    """How much the engine let us see."""
+
+    TRACED = "traced"  # draft tokens and probabilities
+    COUNTED = "counted"  # exact accepted and drafted counts per step
+    INFERRED = "inferred"  # guessed from the sizes of the streamed chunks
+
+
+@dataclass(frozen=True, slots=True)
+class TopToken:
+    """One of the target's most probable tokens at a position."""
+
+    token_id: int
+    text: str
+    prob: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokenDecision:
+    """One drafted token and what became of it.
+
+    `depth` counts from 1. `parent` is the index of the parent in `Step.drafted`, `ROOT` for the
+    first level; a chain is a tree with one branch. `token_id` and `text` are None when the server
+    counts rejected tokens without naming them. `draft_prob` is the drafter's probability of the
+    token (1.0 for a lookup without probabilities), `target_prob` the target's after temperature
+    and top-p, `accept_prob` what the rule made of them, `u` the random number it was held
+    against: the token is accepted if `u <= accept_prob`. At temperature 0 nothing is drawn (`u`
+    None) and `accept_prob` is 1 for the target's first choice, 0 otherwise.
+    """
+
+    depth: int
+    parent: int
+    token_id: int | None
+    text: str | None
+    verdict: Verdict
+    draft_prob: float | None = None
+    target_prob: float | None = None
+    accept_prob: float | None = None
+    u: float | None = None
+    target_top: tuple[TopToken, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EmittedToken:
+    """One token of the output.
+
+    `token_id` is None where a server streams text without ids. `text` is decoded cumulatively:
+    a token that ends inside a UTF-8 character has the empty text, the one that completes the
+    character carries all of it.
+    """
+
+    position: int
+    token_id: int | None
+    text: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One engine step: what was drafted, what came out, and when (ms since the request was sent).
+
+    `draft_ms`, `verify_ms` and `wall_ms` are None where they cannot be observed; where drafting
+    and verification overlap, wall is less than their sum.
+    """
+
+    index: int
+    elapsed_ms: float
+    drafted: tuple[TokenDecision, ...]
+    emitted: tuple[EmittedToken, ...]
+    draft_ms: float | None = None
+    verify_ms: float | None = None
+    wall_ms: float | None = None
+
+    @property
+    def num_accepted(self) -> int:
+        """Draft tokens that the verifier accepted, also those cut off by a stop afterwards."""
+        return sum(token.verdict is Verdict.ACCEPTED for token in self.drafted)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestStarted:
+    """The engine has taken the request; `fidelity` is what it expects to be able to tell."""
+
+    request_id: str
+    fidelity: Fidelity
+
+
+@dataclass(frozen=True, slots=True)
+class StepsRevised:
+    """The engine now knows better: these steps replace all that came before."""
+
+    steps: tuple[Step, ...]
+    fidelity: Fidelity
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFinished:
+    """The request is complete. Times in ms since the request was sent."""
+
+    prompt_token_ids: tuple[int, ...]
+    ttft_ms: float | None
+    e2el_ms: float
+    finish_reason: str
+
+
+Event = RequestStarted | Step | StepsRevised | RequestFinished
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All that is known of one request. `finish_reason` is None while it is incomplete."""
+
+    request_id: str
+    fidelity: Fidelity
+    steps: tuple[Step, ...] = ()
+    prompt_token_ids: tuple[int, ...] = ()
+    ttft_ms: float | None = None
+    e2el_ms: float | None = None
+    finish_reason: str | None = None
+
+    @property
+    def emitted(self) -> tuple[EmittedToken, ...]:
+        return tuple(token for step in self.steps for token in step.emitted)
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        """Ids of the output, without the tokens whose id the server does not tell."""
+        return tuple(token.token_id for token in self.emitted if token.token_id is not None)
+
+    @property
+    def text(self) -> str:
+        return "".join(token.text for token in self.emitted)
+
+
+def fold(events: Iterable[Event]) -> Trace:
+    """Make the trace of the events so far. Raises ValueError unless the first is RequestStarted."""
+    trace: Trace | None = None
+    steps: list[Step] = []
+    for event in events:
+        if isinstance(event, RequestStarted):
+            trace = Trace(event.request_id, event.fidelity)
+        elif trace is None:
+            raise ValueError("the first event of a request must be RequestStarted")
+        elif isinstance(event, Step):
+            steps.append(event)
+        elif isinstance(event, StepsRevised):
+            steps = list(event.steps)
+            trace = replace(trace, fidelity=event.fidelity)
+        else:
+            trace = replace(
+                trace,
+                prompt_token_ids=event.prompt_token_ids,
+                ttft_ms=event.ttft_ms,
+                e2el_ms=event.e2el_ms,
+                finish_reason=event.finish_reason,
+            )
+    if trace is None:
+        raise ValueError("a request without any event has no trace")
+    return replace(trace, steps=tuple(steps))

@@ -1,0 +1,52 @@
+"""Where two outputs part."""
+
+from __future__ import annotations
+
+from specviz.analysis.lossless import compare
+from specviz.trace import (
+    ROOT,
+    EmittedToken,
+    Fidelity,
+    Origin,
+    Step,
+    TokenDecision,
+    TopToken,
+    Trace,
+    Verdict,
+)
+
+
+def plain(*ids: int) -> Trace:
+    steps = tuple(
+        Step(index, float(index), (), (EmittedToken(index, token, f"t{token}", Origin.TARGET),))
+        for index, token in enumerate(ids)
+    )
+    return Trace("r", Fidelity.COUNTED, steps)
+
+
+def test_equal_outputs() -> None:
+    comparison = compare(plain(1, 2, 3), plain(1, 2, 3))
+    assert comparison is not None and comparison.equal and comparison.compared == 3
+
+
+def test_the_first_difference_comes_with_the_targets_probabilities_there() -> None:
+    top = (TopToken(9, "t9", 0.51), TopToken(3, "t3", 0.49))
+    draft = TokenDecision(1, ROOT, 3, "t3", Verdict.REJECTED, target_top=top)
+    step = Step(1, 1.0, (draft,), (EmittedToken(1, 9, "t9", Origin.RECOVERED),))
+    speculated = Trace("s", Fidelity.TRACED, (*plain(1).steps, step))
+    comparison = compare(plain(1, 3), speculated)
+    assert comparison is not None
+    assert comparison.divergence == 1
+    assert (comparison.baseline_text, comparison.method_text) == ("t3", "t9")
+    assert comparison.target_top == top
+
+
+def test_a_shorter_output_is_not_equal() -> None:
+    comparison = compare(plain(1, 2, 3), plain(1, 2))
+    assert comparison is not None
+    assert comparison.divergence is None and not comparison.equal
+
+
+def test_text_without_ids_cannot_be_compared() -> None:
+    step = Step(0, 0.0, (), (EmittedToken(0, None, "hello", Origin.UNKNOWN),))
+    assert compare(plain(1), Trace("s", Fidelity.INFERRED, (step,))) is None
