@@ -1,0 +1,1 @@
+"""Running things: one request on several arms now, whole benchmark plans later."""

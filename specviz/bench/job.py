@@ -1,0 +1,97 @@
+"""One prompt on up to four arms, as a background job that anyone may watch.
+
+An `ArmLog` only grows: whoever watches remembers how many events it has seen. It is written by
+the job's thread and read by any number of WebSockets.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from specviz.analysis.lossless import Comparison, compare
+from specviz.analysis.metrics import Metrics, summarise
+from specviz.config import Method, Prompt, RunConfig, RunStatus
+from specviz.trace import Event, Trace, fold
+from specviz.wire import event_to_dict
+
+MAX_ARMS = 4
+
+
+class Phase(StrEnum):
+    """Where an arm stands; the last four are final."""
+
+    WAITING = "waiting"
+    STARTING = "starting"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    PARTIAL = "partial"
+
+    @property
+    def is_final(self) -> bool:
+        return self in (Phase.FINISHED, Phase.FAILED, Phase.CANCELLED, Phase.PARTIAL)
+
+
+@dataclass(slots=True)
+class ArmLog:
+    """One arm of a job: its configuration, its events so far and its phase."""
+
+    run_id: str
+    config: RunConfig
+    phase: Phase = Phase.WAITING
+    note: str | None = None
+    events: list[Event] = field(default_factory=list)
+    encoded: list[str] = field(default_factory=list)
+
+    def append(self, event: Event) -> None:
+        """Add an event. `encoded` is what a browser gets, encoded once for all of them."""
+        self.events.append(event)
+        self.encoded.append(json.dumps(event_to_dict(event)))
+
+    def end(self, status: RunStatus, note: str | None) -> None:
+        self.note = note
+        self.phase = Phase(status.value)
+
+    def trace(self) -> Trace | None:
+        """What arrived so far; None before the engine has taken the request."""
+        events = self.events[: len(self.events)]
+        return fold(events) if events else None
+
+    def metrics(self) -> Metrics | None:
+        trace = self.trace()
+        return summarise(trace) if trace else None
+
+
+class Job:
+    """Arms that answer the same prompt, one after another (fair on one machine) or at once."""
+
+    def __init__(self, job_id: str, prompt: Prompt, arms: list[ArmLog], *, at_once: bool) -> None:
+        self.job_id = job_id
+        self.prompt = prompt
+        self.arms = arms
+        self.at_once = at_once
+        self.done = threading.Event()
+
+
+def finished_baseline(arms: Sequence[ArmLog]) -> ArmLog | None:
+    """The finished baseline to compare with, if there is one."""
+    for arm in arms:
+        if arm.config.method is Method.BASELINE and arm.phase is Phase.FINISHED:
+            return arm
+    return None
+
+
+def comparisons(arms: Sequence[ArmLog]) -> list[Comparison]:
+    """Every other finished arm's output against the finished baseline's."""
+    baseline = finished_baseline(arms)
+    reference = baseline.trace() if baseline else None
+    if reference is None:
+        return []
+    traces = [arm.trace() for arm in arms if arm is not baseline and arm.phase is Phase.FINISHED]
+    found = [compare(reference, trace) for trace in traces if trace is not None]
+    return [comparison for comparison in found if comparison is not None]

@@ -1,0 +1,1 @@
+"""Engines answer a prompt and tell how: a vLLM server, a stored trace."""

@@ -1,0 +1,36 @@
+"""Every run, kept in DuckDB: one process owns the file and one thread writes it."""
+
+from specviz.store.ingest_client import RemoteStore, post_run
+from specviz.store.owner import StoreBusy
+from specviz.store.recorder import Recorder, RunSink
+from specviz.store.run_json import (
+    RecordedRequest,
+    prompt_from_dict,
+    prompt_to_dict,
+    recording_from_dict,
+    recording_to_dict,
+    run_from_dict,
+    run_to_dict,
+)
+from specviz.store.runs import RequestRow, RunRow
+from specviz.store.store import Store, default_path, open_store
+
+__all__ = [
+    "RecordedRequest",
+    "Recorder",
+    "RemoteStore",
+    "RequestRow",
+    "RunRow",
+    "RunSink",
+    "Store",
+    "StoreBusy",
+    "default_path",
+    "open_store",
+    "post_run",
+    "prompt_from_dict",
+    "prompt_to_dict",
+    "recording_from_dict",
+    "recording_to_dict",
+    "run_from_dict",
+    "run_to_dict",
+]

@@ -1,0 +1,59 @@
+"""The schema, as numbered SQL files that are only ever added to.
+
+Names of applied migrations are kept in the database, so a file made by a newer specviz is known.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from duckdb import DuckDBPyConnection
+
+from specviz.errors import StoreError
+
+_APPLIED = "specviz_migrations"
+
+
+def names() -> list[str]:
+    """File names of all migrations of this program, in order."""
+    return sorted(file.name for file in files(__name__).iterdir() if file.name.endswith(".sql"))
+
+
+def apply(cursor: DuckDBPyConnection) -> None:
+    """Bring the database up to date, all in one transaction.
+
+    Raises StoreError, with the database unchanged, if it was made by a newer specviz or holds
+    tables of something else.
+    """
+    applied = _applied(cursor)
+    unknown = applied - set(names())
+    if unknown:
+        raise StoreError(
+            f"The database was made by a newer specviz (it knows {min(unknown)}): "
+            "update specviz or set SPECVIZ_STORE to another file."
+        )
+    due = [name for name in names() if name not in applied]
+    if not due:
+        return
+    cursor.begin()
+    cursor.execute(
+        f"CREATE TABLE IF NOT EXISTS {_APPLIED} (name VARCHAR NOT NULL, applied_at TIMESTAMP)"
+    )
+    for name in due:
+        cursor.execute((files(__name__) / name).read_text(encoding="utf-8"))
+        cursor.execute(
+            f"INSERT INTO {_APPLIED} VALUES (?, now()::TIMESTAMPTZ AT TIME ZONE 'UTC')", [name]
+        )
+    cursor.commit()
+
+
+def _applied(cursor: DuckDBPyConnection) -> set[str]:
+    tables = {row[0] for row in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    if _APPLIED in tables:
+        return {row[0] for row in cursor.execute(f"SELECT name FROM {_APPLIED}").fetchall()}
+    if tables:
+        raise StoreError(
+            f"The database holds tables of another program ({min(tables)}): "
+            "set SPECVIZ_STORE to another file."
+        )
+    return set()

@@ -1,0 +1,70 @@
+"""Who owns the database: a file beside it says the owner's process and, for an app, its URL.
+
+The lock that counts is DuckDB's own; this file only tells where to send a run instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from specviz.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that has the database open; `url` is None unless it is an app."""
+
+    pid: int | None
+    url: str | None = None
+
+
+class StoreBusy(StoreError):
+    """The database is open elsewhere. `url`, if any, is the app that takes runs for it."""
+
+    def __init__(self, path: Path, owner: Owner) -> None:
+        self.pid = owner.pid
+        self.url = owner.url
+        process = f"process {owner.pid}" if owner.pid else "another process"
+        who = f"the specviz app at {owner.url} ({process})" if owner.url else process
+        super().__init__(
+            f"The database {path} is in use by {who}: "
+            "end it first or choose another file with SPECVIZ_STORE."
+        )
+
+
+def sidecar(path: Path) -> Path:
+    """The file that names the owner of the database at `path`."""
+    return path.with_name(f"{path.name}.owner.json")
+
+
+def write_owner(path: Path, url: str | None) -> None:
+    """Name this process as the owner; readers never see half a file. Raises OSError."""
+    new = sidecar(path).with_suffix(".new")
+    try:
+        new.write_text(json.dumps(asdict(Owner(os.getpid(), url))), encoding="utf-8")
+        new.replace(sidecar(path))
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+
+
+def remove_owner(path: Path) -> None:
+    """Take back `write_owner`."""
+    sidecar(path).unlink(missing_ok=True)
+
+
+def read_owner(path: Path, lock_pid: int | None) -> Owner:
+    """The owner of a locked database.
+
+    `lock_pid` is the process that DuckDB found holding the lock, if it could tell. A file left by
+    a process that died without removing it does not count.
+    """
+    try:
+        data = json.loads(sidecar(path).read_text(encoding="utf-8"))
+        owner = Owner(int(data["pid"]), data["url"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return Owner(lock_pid)
+    return owner if lock_pid in (None, owner.pid) else Owner(lock_pid)

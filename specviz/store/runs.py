@@ -1,0 +1,258 @@
+"""Table rows into frozen data: what the database tells about runs, requests and traces.
+
+Each function reads with a cursor of its caller's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from specviz.analysis.metrics import Metrics
+from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
+from specviz.errors import StoreError
+from specviz.trace import (
+    EmittedToken,
+    Fidelity,
+    Origin,
+    Step,
+    TokenDecision,
+    TopToken,
+    Trace,
+    Verdict,
+)
+
+PROMPT_START_CHARS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRow:
+    """One request without its steps. Times ms; `fidelity` is None if it never started.
+
+    `metrics` is None while it runs. Of an interrupted request, times are those measured so far.
+    """
+
+    request_id: str
+    run_id: str
+    prompt: Prompt
+    status: RunStatus
+    error: str | None
+    fidelity: Fidelity | None
+    finish_reason: str | None
+    started_at: datetime
+    ttft_ms: float | None
+    e2el_ms: float | None
+    output_text: str | None
+    metrics: Metrics | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run as a list shows it; prompt, category and fidelity are those of its first request.
+
+    `acceptance_rate`: accepted / draft tokens of all requests, `tokens_per_step` likewise,
+    `tokens_per_s`: output tokens / time that requests took, so of one stream, not of the server.
+    """
+
+    run: Run
+    num_requests: int
+    request_id: str | None
+    category: str | None
+    prompt_start: str | None
+    fidelity: Fidelity | None
+    acceptance_rate: float | None
+    tokens_per_step: float | None
+    tokens_per_s: float | None
+
+
+def read_run(cursor: DuckDBPyConnection, run_id: str) -> Run:
+    """Raises StoreError if there is none."""
+    cursor.execute("SELECT * FROM runs WHERE run_id = ?", [run_id])
+    for row in rows_of(cursor):
+        return _run(row)
+    raise StoreError(f"There is no run {run_id} in the database.")
+
+
+def read_group(cursor: DuckDBPyConnection, group_id: str) -> list[Run]:
+    """Runs of the group, oldest first. Raises StoreError if there is none."""
+    cursor.execute("SELECT * FROM runs WHERE group_id = ? ORDER BY started_at, run_id", [group_id])
+    runs = [_run(row) for row in rows_of(cursor)]
+    if not runs:
+        raise StoreError(f"There is no group {group_id} in the database.")
+    return runs
+
+
+def read_recent(cursor: DuckDBPyConnection, limit: int, offset: int) -> list[RunRow]:
+    """Newest first."""
+    cursor.execute(
+        f"""
+        WITH page AS (
+            SELECT * FROM runs ORDER BY started_at DESC, run_id LIMIT ? OFFSET ?
+        ), answered AS (
+            SELECT run_id, count(*) AS num_requests,
+                arg_min(request_id, started_at) AS request_id,
+                arg_min_null(category, started_at) AS category,
+                arg_min(left(prompt, {PROMPT_START_CHARS}), started_at) AS prompt_start,
+                arg_min_null(fidelity, started_at) AS fidelity,
+                sum(num_accepted_tokens) / nullif(sum(num_draft_tokens), 0) AS acceptance_rate,
+                sum(output_tokens) / nullif(
+                    sum(num_steps) FILTER (output_tokens IS NOT NULL), 0) AS tokens_per_step,
+                sum(output_tokens) * 1000 / nullif(
+                    sum(e2el_ms) FILTER (output_tokens IS NOT NULL), 0) AS tokens_per_s
+            FROM requests WHERE run_id IN (SELECT run_id FROM page) GROUP BY run_id
+        )
+        SELECT * FROM page LEFT JOIN answered USING (run_id) ORDER BY started_at DESC, run_id
+        """,
+        [limit, offset],
+    )
+    return [_run_row(row) for row in rows_of(cursor)]
+
+
+def read_requests(cursor: DuckDBPyConnection, run_id: str) -> list[RequestRow]:
+    """Requests of a run in the order they were sent."""
+    cursor.execute(
+        "SELECT * FROM requests WHERE run_id = ? ORDER BY started_at, request_id", [run_id]
+    )
+    return [_request_row(row) for row in rows_of(cursor)]
+
+
+def read_trace(cursor: DuckDBPyConnection, request_id: str) -> Trace:
+    """Raises StoreError if there is no such request or it never started."""
+    cursor.execute("SELECT * FROM requests WHERE request_id = ?", [request_id])
+    row = next(rows_of(cursor), None)
+    if row is None:
+        raise StoreError(f"There is no request {request_id} in the database.")
+    if row["fidelity"] is None:
+        raise StoreError(f"Request {request_id} has no trace: the engine never took it.")
+    finished = row["finish_reason"] is not None
+    return Trace(
+        request_id=request_id,
+        fidelity=Fidelity(row["fidelity"]),
+        steps=_steps(cursor, request_id),
+        prompt_token_ids=tuple(row["prompt_token_ids"] or ()),
+        ttft_ms=row["ttft_ms"] if finished else None,
+        e2el_ms=row["e2el_ms"] if finished else None,
+        finish_reason=row["finish_reason"],
+    )
+
+
+def rows_of(cursor: DuckDBPyConnection) -> Iterator[dict[str, Any]]:
+    """The result of the cursor's last query, row by row with column names."""
+    names = [column[0] for column in cursor.description or ()]
+    while batch := cursor.fetchmany(1000):
+        for values in batch:
+            yield dict(zip(names, values, strict=True))
+
+
+def _steps(cursor: DuckDBPyConnection, request_id: str) -> tuple[Step, ...]:
+    drafted = _drafted(cursor, request_id)
+    cursor.execute("SELECT * FROM steps WHERE request_id = ? ORDER BY step_index", [request_id])
+    return tuple(
+        Step(
+            index=row["step_index"],
+            elapsed_ms=row["elapsed_ms"],
+            drafted=tuple(drafted[row["step_index"]]),
+            emitted=tuple(_emitted(token) for token in row["emitted"]),
+            draft_ms=row["draft_ms"],
+            verify_ms=row["verify_ms"],
+            wall_ms=row["wall_ms"],
+        )
+        for row in rows_of(cursor)
+    )
+
+
+def _drafted(cursor: DuckDBPyConnection, request_id: str) -> Mapping[int, Sequence[TokenDecision]]:
+    cursor.execute(
+        "SELECT * EXCLUDE (request_id, draft_index) FROM decisions WHERE request_id = ? "
+        "ORDER BY step_index, draft_index",
+        [request_id],
+    )
+    drafted: defaultdict[int, list[TokenDecision]] = defaultdict(list)
+    for row in rows_of(cursor):
+        drafted[row.pop("step_index")].append(_decision(row))
+    return drafted
+
+
+def _decision(row: dict[str, Any]) -> TokenDecision:
+    top = tuple(TopToken(**token) for token in row.pop("target_top"))
+    return TokenDecision(verdict=Verdict(row.pop("verdict")), target_top=top, **row)
+
+
+def _emitted(token: dict[str, Any]) -> EmittedToken:
+    return EmittedToken(**{**token, "origin": Origin(token["origin"])})
+
+
+def _run(row: Mapping[str, Any]) -> Run:
+    sampling = Sampling(row["temperature"], row["top_p"], row["max_tokens"], row["seed"])
+    config = RunConfig(
+        engine=EngineKind(row["engine"]),
+        method=Method(row["method"]) if row["method"] else None,
+        k=row["k"],
+        sampling=sampling,
+        model=row["model"],
+        draft=row["draft"],
+        server_url=row["server_url"],
+        server_version=row["server_version"],
+        traced=row["traced"],
+        concurrency=row["concurrency"],
+        prompt_set=row["prompt_set"],
+        hardware=row["hardware"],
+        git_revision=row["git_revision"],
+        options=json.loads(row["options"]),
+    )
+    return Run(
+        run_id=row["run_id"],
+        group_id=row["group_id"],
+        config=config,
+        status=RunStatus(row["status"]),
+        started_at=_from_utc(row["started_at"]),
+        finished_at=_from_utc(row["finished_at"]) if row["finished_at"] else None,
+        error=row["error"],
+    )
+
+
+def _run_row(row: Mapping[str, Any]) -> RunRow:
+    return RunRow(
+        run=_run(row),
+        num_requests=row["num_requests"] or 0,
+        request_id=row["request_id"],
+        category=row["category"],
+        prompt_start=row["prompt_start"],
+        fidelity=Fidelity(row["fidelity"]) if row["fidelity"] else None,
+        acceptance_rate=row["acceptance_rate"],
+        tokens_per_step=row["tokens_per_step"],
+        tokens_per_s=row["tokens_per_s"],
+    )
+
+
+def _request_row(row: Mapping[str, Any]) -> RequestRow:
+    return RequestRow(
+        request_id=row["request_id"],
+        run_id=row["run_id"],
+        prompt=Prompt(row["prompt"], row["prompt_id"], row["category"], row["prompt_max_tokens"]),
+        status=RunStatus(row["status"]),
+        error=row["error"],
+        fidelity=Fidelity(row["fidelity"]) if row["fidelity"] else None,
+        finish_reason=row["finish_reason"],
+        started_at=_from_utc(row["started_at"]),
+        ttft_ms=row["ttft_ms"],
+        e2el_ms=row["e2el_ms"],
+        output_text=row["output_text"],
+        metrics=_metrics(row) if row["num_steps"] is not None else None,
+    )
+
+
+def _metrics(row: Mapping[str, Any]) -> Metrics:
+    values = {field.name: row[field.name] for field in fields(Metrics)}
+    values["acceptance_rate_per_pos"] = tuple(values["acceptance_rate_per_pos"] or ())
+    return Metrics(**values)
+
+
+def _from_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC)

@@ -1,0 +1,299 @@
+"""Frozen data into table rows: the statements that change the database.
+
+Each function works on the cursor of a transaction that the caller commits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+from specviz import __version__
+from specviz.analysis.metrics import Metrics, summarise
+from specviz.config import Prompt, Run, RunStatus
+from specviz.errors import StoreError
+from specviz.trace import (
+    EmittedToken,
+    Event,
+    RequestStarted,
+    Step,
+    StepsRevised,
+    TokenDecision,
+    Trace,
+)
+
+Row = dict[str, Any]
+
+_EMITTED = pa.struct(
+    [
+        ("position", pa.int32()),
+        ("token_id", pa.int32()),
+        ("text", pa.string()),
+        ("origin", pa.string()),
+    ]
+)
+_TOP = pa.struct([("token_id", pa.int32()), ("text", pa.string()), ("prob", pa.float64())])
+
+STEPS = pa.schema(
+    [
+        ("request_id", pa.string()),
+        ("step_index", pa.int32()),
+        ("elapsed_ms", pa.float64()),
+        ("draft_ms", pa.float64()),
+        ("verify_ms", pa.float64()),
+        ("wall_ms", pa.float64()),
+        ("emitted", pa.list_(_EMITTED)),
+    ]
+)
+DECISIONS = pa.schema(
+    [
+        ("request_id", pa.string()),
+        ("step_index", pa.int32()),
+        ("draft_index", pa.int16()),
+        ("depth", pa.int16()),
+        ("parent", pa.int16()),
+        ("token_id", pa.int32()),
+        ("text", pa.string()),
+        ("verdict", pa.string()),
+        ("draft_prob", pa.float64()),
+        ("target_prob", pa.float64()),
+        ("accept_prob", pa.float64()),
+        ("u", pa.float64()),
+        ("target_top", pa.list_(_TOP)),
+    ]
+)
+
+
+def insert_run(cursor: DuckDBPyConnection, run: Run) -> None:
+    """Raises StoreError if the run is there already."""
+    if has_run(cursor, run.run_id):
+        raise StoreError(f"Run {run.run_id} is in the database already.")
+    config, sampling = run.config, run.config.sampling
+    row = {
+        "run_id": run.run_id,
+        "group_id": run.group_id,
+        "status": run.status.value,
+        "started_at": to_utc(run.started_at),
+        "finished_at": run.finished_at and to_utc(run.finished_at),
+        "error": run.error,
+        "engine": config.engine.value,
+        "method": config.method and config.method.value,
+        "k": config.k,
+        "model": config.model,
+        "draft": config.draft,
+        "server_url": config.server_url,
+        "server_version": config.server_version,
+        "traced": config.traced,
+        **asdict(sampling),
+        "concurrency": config.concurrency,
+        "prompt_set": config.prompt_set,
+        "hardware": config.hardware,
+        "git_revision": config.git_revision,
+        "options": json.dumps(config.options),
+        "specviz_version": __version__,
+    }
+    _insert(cursor, "runs", row)
+
+
+def has_run(cursor: DuckDBPyConnection, run_id: str) -> bool:
+    found = cursor.execute("SELECT 1 FROM runs WHERE run_id = ?", [run_id]).fetchone()
+    return found is not None
+
+
+def end_run(
+    cursor: DuckDBPyConnection, run_id: str, status: RunStatus, at: datetime, error: str | None
+) -> None:
+    """Raises StoreError if there is no such run."""
+    if not has_run(cursor, run_id):
+        raise StoreError(f"There is no run {run_id} in the database.")
+    row = {"status": status.value, "finished_at": to_utc(at), "error": error}
+    _update(cursor, "runs", row, "run_id", run_id)
+
+
+def insert_request(
+    cursor: DuckDBPyConnection, request_id: str, run_id: str, prompt: Prompt, started_at: datetime
+) -> None:
+    row = {
+        "request_id": request_id,
+        "run_id": run_id,
+        "status": RunStatus.RUNNING.value,
+        "started_at": to_utc(started_at),
+        "prompt_id": prompt.prompt_id,
+        "category": prompt.category,
+        "prompt": prompt.text,
+        "prompt_max_tokens": prompt.max_tokens,
+    }
+    _insert(cursor, "requests", row)
+
+
+def write_events(cursor: DuckDBPyConnection, request_id: str, events: Sequence[Event]) -> str:
+    """Write what the events add to a request; return its id, which RequestStarted may change.
+
+    The times and reason in RequestFinished are left to `end_request`. Raises StoreError if the
+    engine gave the request an id that is taken.
+    """
+    steps: list[Step] = []
+    for event in events:
+        if isinstance(event, RequestStarted):
+            _rename(cursor, request_id, event)
+            request_id = event.request_id
+        elif isinstance(event, StepsRevised):
+            cursor.execute("DELETE FROM steps WHERE request_id = ?", [request_id])
+            cursor.execute("DELETE FROM decisions WHERE request_id = ?", [request_id])
+            row = {"fidelity": event.fidelity.value}
+            _update(cursor, "requests", row, "request_id", request_id)
+            steps = list(event.steps)
+        elif isinstance(event, Step):
+            steps.append(event)
+    if steps:
+        _insert_arrow(cursor, "steps", step_table(request_id, steps))
+        _insert_arrow(cursor, "decisions", decision_table(request_id, steps))
+    return request_id
+
+
+def end_request(
+    cursor: DuckDBPyConnection,
+    request_id: str,
+    trace: Trace | None,
+    status: RunStatus,
+    error: str | None,
+) -> None:
+    """Write how a request ended, with the figures of its trace (None: it never started)."""
+    row: Row = {"status": status.value, "error": error}
+    if trace is not None:
+        row |= {
+            "prompt_token_ids": list(trace.prompt_token_ids),
+            "finish_reason": trace.finish_reason,
+            "output_text": trace.text,
+            **_figures(trace, summarise(trace)),
+        }
+    _update(cursor, "requests", row, "request_id", request_id)
+
+
+def step_table(request_id: str, steps: Sequence[Step]) -> pa.Table:
+    """One row per step. Raises ValueError or TypeError for a value of the wrong type."""
+    rows = [
+        {
+            "request_id": request_id,
+            "step_index": step.index,
+            "elapsed_ms": step.elapsed_ms,
+            "draft_ms": step.draft_ms,
+            "verify_ms": step.verify_ms,
+            "wall_ms": step.wall_ms,
+            "emitted": [_emitted(token) for token in step.emitted],
+        }
+        for step in steps
+    ]
+    return pa.Table.from_pylist(rows, schema=STEPS)
+
+
+def decision_table(request_id: str, steps: Sequence[Step]) -> pa.Table:
+    """One row per drafted token. Raises ValueError or TypeError for a value of the wrong type."""
+    rows = [
+        {
+            "request_id": request_id,
+            "step_index": step.index,
+            "draft_index": draft_index,
+            **_decision(decision),
+        }
+        for step in steps
+        for draft_index, decision in enumerate(step.drafted)
+    ]
+    return pa.Table.from_pylist(rows, schema=DECISIONS)
+
+
+def check_types(trace: Trace) -> None:
+    """Raise ValueError or TypeError for a value that the tables cannot hold."""
+    step_table(trace.request_id, trace.steps)
+    decision_table(trace.request_id, trace.steps)
+    pa.array([trace.ttft_ms, trace.e2el_ms], pa.float64())
+    pa.array(trace.prompt_token_ids, pa.int32())
+    pa.array([trace.finish_reason], pa.string())
+
+
+def to_utc(moment: datetime) -> datetime:
+    """UTC without zone, as the tables keep it. Raises ValueError for a time without a zone."""
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()} has no time zone")
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+# Written out, because dataclasses.asdict takes ten times as long and these are many.
+
+
+def _emitted(token: EmittedToken) -> Row:
+    return {
+        "position": token.position,
+        "token_id": token.token_id,
+        "text": token.text,
+        "origin": token.origin.value,
+    }
+
+
+def _decision(token: TokenDecision) -> Row:
+    return {
+        "depth": token.depth,
+        "parent": token.parent,
+        "token_id": token.token_id,
+        "text": token.text,
+        "verdict": token.verdict.value,
+        "draft_prob": token.draft_prob,
+        "target_prob": token.target_prob,
+        "accept_prob": token.accept_prob,
+        "u": token.u,
+        "target_top": [
+            {"token_id": top.token_id, "text": top.text, "prob": top.prob}
+            for top in token.target_top
+        ],
+    }
+
+
+def _figures(trace: Trace, metrics: Metrics) -> Row:
+    """The columns named like the metrics; the times are the engine's own once it has finished."""
+    row = metrics.to_dict()
+    if trace.finish_reason is not None:
+        row |= {"ttft_ms": trace.ttft_ms, "e2el_ms": trace.e2el_ms}
+    return row
+
+
+def _rename(cursor: DuckDBPyConnection, request_id: str, started: RequestStarted) -> None:
+    taken = cursor.execute("SELECT 1 FROM requests WHERE request_id = ?", [started.request_id])
+    if taken.fetchone() is not None:
+        raise StoreError(
+            f"Request {started.request_id} is in the database already: "
+            "the engine gave the same id to two requests."
+        )
+    row = {"request_id": started.request_id, "fidelity": started.fidelity.value}
+    _update(cursor, "requests", row, "request_id", request_id)
+
+
+def _insert(cursor: DuckDBPyConnection, table: str, row: Row) -> None:
+    marks = ", ".join("?" * len(row))
+    cursor.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", _values(row))
+
+
+def _update(cursor: DuckDBPyConnection, table: str, row: Row, key: str, value: str) -> None:
+    columns = ", ".join(f"{column} = ?" for column in row)
+    cursor.execute(f"UPDATE {table} SET {columns} WHERE {key} = ?", [*_values(row), value])
+
+
+def _values(row: Row) -> list[Any]:
+    """Raises UnicodeError for half a surrogate pair, which DuckDB reports as a RuntimeError."""
+    for value in row.values():
+        if isinstance(value, str):
+            value.encode()
+    return list(row.values())
+
+
+def _insert_arrow(cursor: DuckDBPyConnection, table: str, rows: pa.Table) -> None:
+    if rows.num_rows == 0:
+        return
+    cursor.register("arrived", rows)
+    cursor.execute(f"INSERT INTO {table} BY NAME SELECT * FROM arrived")
+    cursor.unregister("arrived")

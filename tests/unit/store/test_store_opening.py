@@ -1,0 +1,199 @@
+"""Whose database it is, and files that are not ours to open."""
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+from store_samples import new_run, program, record, request_events, run_python, step
+
+from specviz.config import RunStatus
+from specviz.errors import StoreError
+from specviz.store import StoreBusy, default_path, open_store
+from specviz.store.owner import sidecar
+from specviz.trace import Fidelity, RequestStarted
+
+OPEN_ELSEWHERE = """
+    from pathlib import Path
+    from specviz.store import StoreBusy, open_store
+    try:
+        open_store(Path(sys.argv[1]))
+    except StoreBusy as busy:
+        print(busy.pid, busy.url)
+        print(busy)
+"""
+
+
+def test_another_process_learns_who_owns_the_database(path: Path) -> None:
+    with open_store(path) as store:
+        pid = os.getpid()
+        first = run_python(OPEN_ELSEWHERE, path).stdout.splitlines()
+        store.announce("http://127.0.0.1:8501")
+        second = run_python(OPEN_ELSEWHERE, path).stdout.splitlines()
+    assert first[0] == f"{pid} None"
+    assert f"process {pid}" in first[1]
+    assert second[0] == f"{pid} http://127.0.0.1:8501"
+    assert "app at http://127.0.0.1:8501" in second[1]
+    assert not sidecar(path).exists()
+    assert run_python(OPEN_ELSEWHERE, path).stdout == ""  # free again
+
+
+def test_a_url_left_by_a_dead_owner_is_not_believed(path: Path) -> None:
+    with open_store(path):
+        sidecar(path).write_text(json.dumps({"pid": 1, "url": "http://gone"}))
+        told = run_python(OPEN_ELSEWHERE, path).stdout.splitlines()
+    assert told[0] == f"{os.getpid()} None"
+
+
+def test_the_same_process_cannot_open_it_twice(path: Path) -> None:
+    with open_store(path) as store, pytest.raises(StoreBusy) as caught:
+        open_store(path.parent / ".." / path.parent.name / path.name)
+    assert caught.value.pid == os.getpid()
+    store.close()
+    open_store(path).close()
+
+
+def test_migrations_are_applied_once(path: Path) -> None:
+    for _ in range(2):
+        with open_store(path) as store:
+            applied = store.query("SELECT name FROM specviz_migrations")
+            assert list(applied["name"]) == ["0001_runs.sql"]
+
+
+def test_a_file_of_a_newer_specviz_is_refused_unchanged(path: Path) -> None:
+    with open_store(path) as store:
+        record(store, new_run(), request_events(2))
+    con = duckdb.connect(path)
+    con.execute("INSERT INTO specviz_migrations VALUES ('9999_future.sql', now()::TIMESTAMP)")
+    con.close()
+    assert_refused_unchanged(path, "made by a newer specviz")
+
+
+def test_a_newer_file_format_is_refused_unchanged(path: Path) -> None:
+    open_store(path).close()
+    content = bytearray(path.read_bytes())
+    content[12] = 250  # the format's version, after the checksum and DUCK
+    struct.pack_into("<Q", content, 0, checksum(content[8:4096]))
+    path.write_bytes(content)
+    assert_refused_unchanged(path, "made by a newer specviz")
+
+
+def test_the_database_of_another_program_is_refused_unchanged(path: Path) -> None:
+    path.parent.mkdir()
+    con = duckdb.connect(path)
+    con.execute("CREATE TABLE runs (marathon VARCHAR)")
+    con.close()
+    assert_refused_unchanged(path, "another program")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"short", b"hello world" * 1000, b"SQLite format 3\0" + bytes(4096)]
+)
+def test_a_file_that_is_no_database_is_refused_unchanged(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    assert_refused_unchanged(path, "cannot be opened as a specviz database")
+
+
+def test_a_damaged_database_is_refused_unchanged(path: Path) -> None:
+    with open_store(path) as store:
+        record(store, new_run(), request_events(2))
+    content = path.read_bytes()
+    for damaged in (content[: len(content) // 3], content[:12288] + bytes(len(content) - 12288)):
+        path.write_bytes(damaged)
+        assert_refused_unchanged(path, "cannot be opened")
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match="cannot be opened"):
+        open_store(tmp_path / "file" / "runs.duckdb")
+
+
+def test_the_environment_chooses_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_STORE", "/somewhere/else.duckdb")
+    assert default_path() == Path("/somewhere/else.duckdb")
+    monkeypatch.delenv("SPECVIZ_STORE")
+    assert default_path().parts[-2:] == ("data", "specviz.duckdb")
+
+
+def test_after_kill_9_the_run_is_partial_with_the_steps_that_were_flushed(path: Path) -> None:
+    victim = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            program("""
+                import time
+                from pathlib import Path
+                from specviz.config import Prompt, RunStatus
+                from specviz.store import open_store
+                from store_samples import new_run, record, request_events, step
+                store = open_store(Path(sys.argv[1]))
+                store.announce("http://127.0.0.1:1")
+                record(store, new_run(run_id="before"), request_events(3, "before"))
+                store.start_run(new_run(run_id="silent"))
+                store.start_run(new_run(run_id="victim"))
+                recorder = store.recorder("victim", Prompt("p"))
+                recorder.append(request_events(0, "victim")[0])
+                for index in range(10_000):
+                    recorder.append(step(index))
+                    print(index, flush=True)
+                    time.sleep(0.01)
+            """),
+            str(path),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert victim.stdout is not None
+        appended = {}  # when each step was appended
+        for line in victim.stdout:
+            appended[int(line)] = time.monotonic()
+            if len(appended) == 200:
+                break
+    finally:
+        victim.send_signal(signal.SIGKILL)
+        killed = time.monotonic()
+        victim.communicate()
+    with open_store(path) as store:
+        run = store.run("victim")
+        assert run.status is RunStatus.PARTIAL
+        assert run.error is not None and run.finished_at is None
+        (row,) = store.requests_of("victim")
+        assert row.status is RunStatus.PARTIAL
+        trace = store.trace("victim")
+        saved = len(trace.steps)
+        assert trace.steps == tuple(step(index) for index in range(saved))
+        assert row.output_text == trace.text
+        assert row.metrics is not None and row.metrics.num_accepted_tokens == saved
+        assert trace.e2el_ms is None and trace.finish_reason is None
+        safe = [index for index, at in appended.items() if killed - at > 1.0]
+        assert saved > max(safe)
+        assert store.run("silent").status is RunStatus.PARTIAL
+        assert store.run("before").status is RunStatus.FINISHED
+        assert store.requests_of("before")[0].finish_reason == "length"
+        record(store, new_run(), [RequestStarted("after", Fidelity.TRACED)])
+
+
+def checksum(page: bytes) -> int:
+    """DuckDB's checksum of a page, as in its src/common/checksum.cpp."""
+    result = 5381
+    for (word,) in struct.iter_unpack("<Q", page):
+        result ^= word * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
+    return result
+
+
+def assert_refused_unchanged(path: Path, reason: str) -> None:
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=reason) as caught:
+        open_store(path)
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]

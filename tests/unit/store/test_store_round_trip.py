@@ -1,0 +1,104 @@
+"""What is read back equals what was written."""
+
+import json
+import uuid
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from store_samples import new_run, prompts, record, request_events, runs, step, step_lists, traces
+
+from specviz.config import Prompt, Run, RunStatus
+from specviz.engines.replay import events_of
+from specviz.errors import StoreError
+from specviz.store import Store, run_from_dict, run_to_dict
+from specviz.trace import Fidelity, RequestStarted, Step, StepsRevised, Trace, fold
+
+many = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@many
+@given(traces(), prompts)
+def test_any_trace_is_read_as_it_was_written(
+    shared_store: Store, trace: Trace, prompt: Prompt
+) -> None:
+    run = new_run()
+    shared_store.start_run(run)
+    recorder = shared_store.recorder(run.run_id, prompt)
+    for event in events_of(trace):
+        recorder.append(event)
+    assert recorder.trace == trace
+    recorder.finish(RunStatus.FINISHED)
+    assert shared_store.trace(trace.request_id) == trace
+    (row,) = shared_store.requests_of(run.run_id)
+    assert (row.prompt, row.output_text) == (prompt, trace.text)
+
+
+@many
+@given(step_lists(), step_lists())
+def test_revised_steps_replace_what_was_saved(
+    shared_store: Store, first: tuple[Step, ...], second: tuple[Step, ...]
+) -> None:
+    run = new_run()
+    shared_store.start_run(run)
+    recorder = shared_store.recorder(run.run_id, Prompt("p"))
+    events = [
+        RequestStarted(run.run_id, Fidelity.INFERRED),
+        *first,
+        StepsRevised(second, Fidelity.COUNTED, "counts came late"),
+    ]
+    for event in events:
+        recorder.append(event)
+    recorder.finish(RunStatus.PARTIAL)
+    assert shared_store.trace(run.run_id) == fold(events)
+
+
+@many
+@given(runs)
+def test_any_run_is_read_as_it_was_written(shared_store: Store, run: Run) -> None:
+    run = replace(run, run_id=uuid.uuid4().hex)
+    shared_store.start_run(run)
+    assert shared_store.run(run.run_id) == run
+
+
+@many
+@given(runs)
+def test_a_run_survives_json(run: Run) -> None:
+    assert run_from_dict(json.loads(json.dumps(run_to_dict(run)))) == run
+
+
+def test_steps_saved_in_several_flushes_are_revised_too(store: Store) -> None:
+    run = new_run()
+    store.start_run(run)
+    recorder = store.recorder(run.run_id, Prompt("p"))
+    recorder.append(RequestStarted("r", Fidelity.INFERRED))
+    recorder.append(step(0))
+    store.start_run(new_run())  # commits what is queued
+    assert len(store.trace("r").steps) == 1
+    recorder.append(StepsRevised((step(0, accepted=2), step(4)), Fidelity.TRACED))
+    recorder.append(step(5))
+    recorder.finish(RunStatus.FINISHED)
+    assert store.trace("r").steps == (step(0, accepted=2), step(4), step(5))
+    assert store.trace("r").fidelity is Fidelity.TRACED
+
+
+def test_probabilities_keep_every_bit_of_the_verdict(store: Store) -> None:
+    close = 0.1 + 0.2  # one unit in the last place above 0.3
+    (token, *_) = step(0).drafted
+    decided = replace(step(0), drafted=(replace(token, u=0.3, accept_prob=close),))
+    record(store, new_run(), [RequestStarted("r", Fidelity.TRACED), decided])
+    (read,) = store.trace("r").steps[0].drafted
+    assert (read.u, read.accept_prob) == (0.3, close)
+
+
+def test_text_that_is_not_unicode_is_refused_with_a_sentence_and_harms_nothing(
+    store: Store,
+) -> None:
+    bad, good = new_run(), new_run()
+    store.start_run(bad)
+    recorder = store.recorder(bad.run_id, Prompt("half \ud83d"))
+    record(store, good, request_events(2))  # begins in the same transaction
+    assert recorder.error is not None and "not valid Unicode" in recorder.error
+    with pytest.raises(StoreError, match="not valid Unicode"):
+        recorder.finish(RunStatus.FAILED)
+    assert store.run(good.run_id).status is RunStatus.FINISHED
