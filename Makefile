@@ -1,0 +1,52 @@
+# specviz: `make` lists the targets. All of them work in .venv, which they make when it is needed.
+
+PYTHON ?= python3.11
+SPECVIZ_PORT ?= 8501
+ARGS ?=
+
+BIN := .venv/bin
+# The environment is complete when this file exists: another lock or another project file gives
+# another name, so a changed lock is installed by the next `make run` or `make test`.
+INPUTS := Makefile scripts/install.sh pyproject.toml $(wildcard requirements/*.lock)
+STAMP := .venv/.installed-$(shell cat $(INPUTS) | sha256sum | cut -c1-16)
+# Where `make lock` finds torch's CPU wheel; a folder does as well: --find-links DIR
+CPU_WHEELS ?= --torch-backend cpu
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test test-slow lint format bench lock
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+install: $(STAMP) ## .venv from the lock that fits this machine
+
+$(STAMP):
+	@scripts/install.sh $(PYTHON)
+	@rm -f .venv/.installed-*
+	@touch $@
+
+run: $(STAMP) ## the app on 127.0.0.1:8501 (SPECVIZ_PORT, SPECVIZ_STORE)
+	$(BIN)/streamlit run app.py --server.port $(SPECVIZ_PORT)
+
+test: $(STAMP) ## all tests but the slow ones (ARGS="-k name")
+	@scripts/chromium.sh
+	$(BIN)/pytest $(ARGS)
+
+test-slow: $(STAMP) ## the tests that take minutes each
+	@scripts/chromium.sh
+	$(BIN)/pytest -m slow $(ARGS)
+
+lint: $(STAMP) ## ruff and mypy, changing nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(STAMP) ## what ruff can put right by itself
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP) ## every performance figure of the README, measured again
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lock: $(STAMP) ## the locks again, from requirements.txt and requirements/dev.txt
+	CPU_WHEELS="$(CPU_WHEELS)" scripts/lock.sh

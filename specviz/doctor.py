@@ -1,0 +1,198 @@
+"""What this machine can run and what is missing, one finding after another.
+
+Nothing is started or imported for it: a finding takes milliseconds, except the deep look at vLLM.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from specviz import machine
+from specviz.machine import GIB
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET, MODELS
+from specviz.store import default_path
+from specviz.store.owner import read_owner, sidecar
+
+DEMO_SERVER_GIB = 1.2  # a vLLM server with a demo model on the CPU, measured
+SPARE_DISK_GIB = 1.0  # ten million stored decisions take about a quarter of it
+IMPORT_LIMIT_S = 180
+REINSTALL = "Remove .venv and run make install: it takes what fits this machine, or says why not."
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fact: `ok` None is neither good nor bad; `advice` says what to do if it is not good."""
+
+    name: str
+    ok: bool | None
+    detail: str
+    advice: str | None = None
+
+
+def examine(
+    *, store: Path | None = None, port: int | None = None, deep: bool = False
+) -> list[Finding]:
+    """Look at this machine.
+
+    `store` and `port` are those of the app unless given (SPECVIZ_STORE, SPECVIZ_PORT). `deep`
+    also imports vLLM, in a process of its own: some ten seconds.
+    """
+    store = store or default_path()
+    return [
+        python_found(),
+        hardware_found(),
+        disk_found(store.parent),
+        gpu_found(),
+        torch_found(),
+        models_found(MODELS),
+        vllm_import_found() if deep else vllm_found(),
+        servers_found(),
+        store_found(store),
+        port_found(port or int(os.environ.get("SPECVIZ_PORT", "8501"))),
+        chromium_found(),
+    ]
+
+
+def python_found() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    ok = sys.version_info[:2] == (3, 11)
+    advice = None if ok else "Use Python 3.11: torch's and vLLM's CPU wheels are built for it."
+    return Finding("Python", ok, version, advice)
+
+
+def hardware_found() -> Finding:
+    memory = psutil.virtual_memory()
+    return Finding(
+        "Processor and memory",
+        None,
+        f"{machine.cpu_count()} × {machine.cpu_name()}, "
+        f"{memory.available / GIB:.1f} of {memory.total / GIB:.1f} GiB free",
+    )
+
+
+def disk_found(folder: Path) -> Finding:
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    free = shutil.disk_usage(existing).free / GIB
+    ok = free >= SPARE_DISK_GIB
+    advice = None if ok else "Make room, or put the runs elsewhere with SPECVIZ_STORE."
+    return Finding("Disk", ok, f"{free:.0f} GiB free for runs in {folder}", advice)
+
+
+def gpu_found() -> Finding:
+    if machine.gpus():
+        return Finding("GPU", True, machine.gpu_summary())
+    return Finding("GPU", None, "no NVIDIA driver: models run on the processor")
+
+
+def torch_found() -> Finding:
+    version = machine.torch_version()
+    if version is None:
+        return Finding("torch", False, "not installed", REINSTALL)
+    return Finding("torch", True, f"{version}, {_device(version)} build")
+
+
+def models_found(folder: Path) -> Finding:
+    """The shipped demo models: `folder`'s subfolders that hold weights."""
+    weights = sorted(folder.glob("*/model.safetensors"))
+    missing = {DEMO_TARGET.name, DEMO_DRAFT.name} - {path.parent.name for path in weights}
+    sizes = ", ".join(f"{path.parent.name} {_megabytes(path)} MB" for path in weights)
+    if missing:
+        names = " and ".join(sorted(missing))
+        detail = f"{names} missing in {folder}" + (f", found {sizes}" if sizes else "")
+        return Finding("Demo models", False, detail, "Restore them with git, or specviz train.")
+    return Finding("Demo models", True, sizes)
+
+
+def vllm_found() -> Finding:
+    version = machine.vllm_version()
+    if version is None:
+        detail = "not installed: the app works with servers elsewhere and with stored runs"
+        return Finding("vLLM", False, detail, REINSTALL)
+    device = _device(version)
+    fits = device == ("CUDA" if machine.gpus() else "CPU")
+    detail = f"{version}, {device} build" + ("" if fits else f", and {machine.gpu_summary()}")
+    return Finding("vLLM", fits or device == "CPU", detail, None if fits else REINSTALL)
+
+
+def vllm_import_found() -> Finding:
+    """As `vllm_found`, after importing vLLM in a process of its own."""
+    finding = vllm_found()
+    if not finding.ok:
+        return finding
+    start = time.monotonic()
+    try:
+        subprocess.run(
+            [sys.executable, "-c", "import vllm.entrypoints.openai.api_server"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=IMPORT_LIMIT_S,
+        )
+    except subprocess.TimeoutExpired:
+        reason = f"import did not end within {IMPORT_LIMIT_S} s"
+    except subprocess.CalledProcessError as error:
+        reason = (error.stderr.strip().splitlines() or [f"exit code {error.returncode}"])[-1]
+    else:
+        seconds = time.monotonic() - start
+        detail = f"{finding.detail}, imported in {seconds:.1f} s"
+        return Finding("vLLM", True, detail, finding.advice)
+    detail = f"{finding.detail}, cannot be imported: {reason}"
+    return Finding("vLLM", False, detail, REINSTALL)
+
+
+def servers_found() -> Finding:
+    """How many demo servers fit into the memory that is free now."""
+    if machine.vllm_version() is None:
+        return Finding("Demo servers", None, "none without vLLM")
+    count = int(psutil.virtual_memory().available / GIB / DEMO_SERVER_GIB)
+    detail = f"memory for {count} at once, {DEMO_SERVER_GIB} GiB each"
+    advice = None if count else "End other programs, or use a server elsewhere by its URL."
+    return Finding("Demo servers", count > 0, detail, advice)
+
+
+def store_found(path: Path) -> Finding:
+    """The database of the runs, and which process has it open."""
+    size = f"{_megabytes(path)} MB" if path.exists() else "not there yet, the first run makes it"
+    detail = f"{path}, {size}"
+    if not sidecar(path).exists():
+        return Finding("Runs", True, detail)
+    owner = read_owner(path, None)
+    if owner.pid is None or not psutil.pid_exists(owner.pid):
+        return Finding("Runs", True, f"{detail}; its last owner ended without closing it")
+    where = f"the app at {owner.url}" if owner.url else "a command"
+    return Finding("Runs", True, f"{detail}; open in {where} (process {owner.pid})")
+
+
+def port_found(port: int) -> Finding:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            advice = "If that is not the app, choose another with SPECVIZ_PORT."
+            return Finding("Port", None, f"{port} cannot be used: {error.strerror}", advice)
+    return Finding("Port", True, f"{port} is free")
+
+
+def chromium_found() -> Finding:
+    path = machine.find_chromium()
+    if path is None:
+        return Finding("Chromium", None, "not found", "Only make test needs it: install chromium.")
+    return Finding("Chromium", True, f"{path}, for the browser tests")
+
+
+def _device(version: str) -> str:
+    return "CPU" if version.endswith("+cpu") else "CUDA"
+
+
+def _megabytes(path: Path) -> str:
+    return f"{path.stat().st_size / 1e6:.1f}"
