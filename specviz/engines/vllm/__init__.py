@@ -1,0 +1,1 @@
+"""vLLM: starting servers, finding out what one can tell, and turning its stream into steps."""

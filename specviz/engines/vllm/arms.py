@@ -1,0 +1,82 @@
+"""From an arm to an open engine: attach by URL, or start the demo server that it needs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from specviz.config import Method, RunConfig
+from specviz.engines.vllm.client import VllmEngine, open_vllm
+from specviz.engines.vllm.commands import ServerSpec
+from specviz.engines.vllm.pool import ServerPool
+from specviz.errors import EngineError, RequestRefused
+from specviz.machine import git_revision, hardware_summary
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+
+
+def demo_spec(method: Method, k: int | None, *, trace: bool = True) -> ServerSpec:
+    """The demo family's server for a method. Raises UsageError for one vLLM does not have."""
+    needs_draft = method is Method.DRAFT_MODEL
+    return ServerSpec(
+        model=str(DEMO_TARGET),
+        method=method,
+        draft=str(DEMO_DRAFT) if needs_draft else None,
+        k=k,
+        trace=trace,
+    )
+
+
+async def open_arm(
+    config: RunConfig, pool: ServerPool, note: Callable[[str], None]
+) -> tuple[VllmEngine, RunConfig]:
+    """The engine of an arm and its configuration completed with what the server told.
+
+    Without `server_url` the demo family's server is started (or found running) in `pool`.
+    Raises an EngineError or UsageError in the user's words.
+    """
+    url = config.server_url
+    if url is None:
+        spec = demo_spec(config.method or Method.BASELINE, config.k)
+        url = (await asyncio.to_thread(pool.ensure, spec, note)).url
+    engine = await open_vllm(
+        url, model=config.model, method=config.method, k=config.k, traced=config.traced
+    )
+    try:
+        complete = completed(config, engine)
+        await engine.warm_up()
+    except EngineError:
+        await engine.close()
+        raise
+    return engine, complete
+
+
+def completed(config: RunConfig, engine: VllmEngine) -> RunConfig:
+    """`config` with the server's own word on model, method and K.
+
+    Raises RequestRefused where the server contradicts what was asked for.
+    """
+    server = engine.capabilities
+    if config.method not in (None, engine.method):
+        drafts = engine.method.value if engine.method else "nothing it tells of"
+        raise RequestRefused(
+            f"The server at {server.url} runs {drafts}, not {config.method}: "
+            "choose its method or start another server."
+        )
+    if config.k is not None and config.k != engine.k:
+        raise RequestRefused(
+            f"The server at {server.url} runs with K = {engine.k}, not {config.k}: K is set when "
+            "a server starts."
+        )
+    return replace(
+        config,
+        method=engine.method,
+        k=engine.k,
+        model=engine.model,
+        draft=server.draft,
+        server_url=server.url,
+        server_version=f"vLLM {server.vllm_version}" if server.is_vllm else None,
+        traced=engine.traced,
+        hardware=hardware_summary(),
+        git_revision=git_revision(),
+    )

@@ -1,0 +1,17 @@
+"""The tracing plugin: runs inside a vLLM server and tells what became of every drafted token.
+
+    plugin.py    what vLLM loads: `register` in every process, `endpoint` in the API process
+    hooks.py     puts the recorder into the worker's model runner; reports the handshake
+    recorder.py  follows the traced requests through the engine's steps
+    verdicts.py  probabilities, random numbers and verdicts of one step, from the sampler's tensors
+    drafter.py   the draft model's own probabilities at temperature 0
+    fixes.py     two defects of vLLM's CPU build, repaired where they are present
+    spool.py     files between the worker, which writes, and the API process, which serves
+    routes.py    GET /specviz/handshake and /specviz/trace/{key}
+    keys.py      which requests asked for a trace
+    entry/       the metadata by which vLLM finds the plugin; belongs on PYTHONPATH
+
+Only the standard library is imported at module level: the server's Python need not have what the
+rest of specviz needs. A request asks for its trace with the header `X-Request-Id: specviz-<32 hex
+digits>`; all others cost one look at the request ids of each batch.
+"""
