@@ -31,7 +31,7 @@ def load_prompts(category: str, folder: Path = PROMPTS) -> tuple[Prompt, ...]:
         return tuple(_prompt(json.loads(line)) for line in lines if line.strip())
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(
-            f"The prompts in {path} cannot be read ({error}): run `specviz train --prompts-only`."
+            f"The prompts in {path} cannot be read ({error}): restore the file from the repository."
         ) from error
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -27,6 +27,8 @@ OpenArm = Callable[[RunConfig, Note], Awaitable[tuple[Engine, RunConfig]]]
 KEPT_JOBS = 50
 """Finished jobs that stay watchable; older ones are in the store."""
 
+TURN_POLL_S = 0.1
+
 
 class JobBoard:
     """All jobs of this process."""
@@ -37,6 +39,7 @@ class JobBoard:
         self._jobs: dict[str, Job] = {}
         self._running: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = {}
         self._lock = threading.Lock()
+        self._turn = threading.Lock()
 
     def start(self, prompt: Prompt, configs: Sequence[RunConfig], *, at_once: bool = False) -> Job:
         """Start a job. Raises UsageError for no arm or too many."""
@@ -93,11 +96,26 @@ class JobBoard:
             # servers load side by side; measuring begins when none is loading any more
             opened = await asyncio.gather(*(self._open(job, arm, engines) for arm in job.arms))
             ready = [(arm, engine) for arm, engine in zip(job.arms, opened, strict=True) if engine]
-            if job.at_once:
-                await asyncio.gather(*(self._answer(job, arm, engine) for arm, engine in ready))
-            else:
-                for arm, engine in ready:
-                    await self._answer(job, arm, engine)
+            async with self._my_turn([arm for arm, _ in ready]):
+                if job.at_once:
+                    await asyncio.gather(*(self._answer(job, arm, engine) for arm, engine in ready))
+                else:
+                    for arm, engine in ready:
+                        await self._answer(job, arm, engine)
+
+    @asynccontextmanager
+    async def _my_turn(self, arms: Sequence[ArmLog]) -> AsyncIterator[None]:
+        """One job answers at a time: another's requests would spoil the figures of both."""
+        while not self._turn.acquire(blocking=False):
+            for arm in arms:
+                arm.note = "waiting for another run to finish"
+            await asyncio.sleep(TURN_POLL_S)
+        try:
+            for arm in arms:
+                arm.note = None
+            yield
+        finally:
+            self._turn.release()
 
     async def _open(self, job: Job, arm: ArmLog, engines: AsyncExitStack) -> Engine | None:
         def note(text: str) -> None:

@@ -143,6 +143,23 @@ def test_arms_at_once_overlap(store: Store) -> None:
     finished(job)
 
 
+def test_a_second_job_waits_for_its_turn(store: Store) -> None:
+    jobs = board(
+        store,
+        Breaking(trace("a", 1), lambda: asyncio.sleep(60)),
+        ReplayEngine(trace("b", 1), None),
+    )
+    first = jobs.start(PROMPT, [BASELINE])
+    while not first.arms[0].events:
+        time.sleep(0.01)
+    second = jobs.start(PROMPT, [BASELINE])
+    time.sleep(0.5)
+    assert second.arms[0].phase is Phase.WAITING
+    assert second.arms[0].note == "waiting for another run to finish"
+    jobs.cancel(first.job_id)
+    assert finished(second).arms[0].phase is Phase.FINISHED
+
+
 @pytest.mark.parametrize("number", [0, 5])
 def test_too_few_or_too_many_arms(store: Store, number: int) -> None:
     with pytest.raises(UsageError, match="one to 4"):

@@ -1,0 +1,26 @@
+"""The app: `streamlit run app.py`. Wiring only: pages, routes, and what lives as long as both."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import streamlit as st
+
+from specviz import runtime
+from specviz.views.address import app_url, under_base_path
+from specviz.web import ingest, watch
+
+
+@asynccontextmanager
+async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
+    """Own the store, the jobs and the servers while the app runs."""
+    with runtime.opened() as current:
+        current.store.announce(app_url())
+        yield {}
+
+
+app = st.App(
+    "specviz/views/navigation.py",
+    routes=under_base_path([*watch.routes, *ingest.routes]),
+    lifespan=lifespan,
+)

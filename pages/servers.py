@@ -1,0 +1,11 @@
+"""Servers: what specviz started on this machine, and what a server elsewhere can tell."""
+
+import streamlit as st
+
+from specviz.runtime import current
+from specviz.views.server_view import check_server, started_servers
+
+st.subheader("Started on this machine")
+started_servers(current().servers)
+st.subheader("Check a server")
+check_server()

@@ -1,0 +1,136 @@
+"""The command line: `specviz`, or `python -m specviz`.
+
+`--json` prints one JSON document on standard output and nothing else. Exit code 0 done, 1 failed,
+2 wrong usage; an error is one sentence on standard error that says what to do.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.errors import SpecvizError, UsageError
+
+app = typer.Typer(
+    name="specviz",
+    help="Every accept/reject decision of speculative decoding, seen, stored and weighed.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document, nothing else.")]
+DbOption = Annotated[Path | None, typer.Option("--db", help="The DuckDB file of the runs.")]
+
+
+@app.command()
+def run(
+    prompt: Annotated[str, typer.Option(help="The user message.")],
+    engine: Annotated[EngineKind, typer.Option(help="What answers.")] = EngineKind.VLLM,
+    server: Annotated[str | None, typer.Option(help="URL of a running server.")] = None,
+    method: Annotated[Method | None, typer.Option(help="How tokens are drafted.")] = None,
+    k: Annotated[int | None, typer.Option(help="num_speculative_tokens.")] = None,
+    temperature: Annotated[float, typer.Option(help="0 is greedy.")] = 0.0,
+    top_p: Annotated[float, typer.Option(help="Nucleus sampling.")] = 1.0,
+    max_tokens: Annotated[int, typer.Option(help="Longest answer.")] = 128,
+    seed: Annotated[int | None, typer.Option(help="Makes a sampled run repeatable.")] = None,
+    no_trace: Annotated[bool, typer.Option(help="Do not ask the server for a trace.")] = False,
+    db: DbOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer one prompt, show every decision, store the run."""
+    from specviz.commands.run import run_once
+
+    config = RunConfig(
+        engine=engine,
+        method=method,
+        k=k,
+        sampling=Sampling(temperature, top_p, max_tokens, seed),
+        server_url=server,
+        traced=not no_trace,
+    )
+    _exit(run_once(config, Prompt(prompt), db, as_json=as_json))
+
+
+@app.command(context_settings={"allow_extra_args": True})
+def serve(
+    context: typer.Context,
+    model: Annotated[str | None, typer.Option(help="Folder or name; the demo target.")] = None,
+    method: Annotated[Method, typer.Option(help="How tokens are drafted.")] = Method.DRAFT_MODEL,
+    draft: Annotated[str | None, typer.Option(help="Draft model or head; the demo draft.")] = None,
+    k: Annotated[int | None, typer.Option(help="num_speculative_tokens.")] = None,
+    port: Annotated[int | None, typer.Option(help="A free one is chosen.")] = None,
+    no_trace: Annotated[bool, typer.Option(help="A stock server, without the plugin.")] = False,
+) -> None:
+    """Start a vLLM server in the foreground; flags after `--` are vLLM's own."""
+    from specviz.commands.serve import serve_foreground
+
+    _exit(
+        serve_foreground(
+            model, method, draft, k, port, trace=not no_trace, extra_args=tuple(context.args)
+        )
+    )
+
+
+@app.command()
+def train(
+    out: Annotated[Path | None, typer.Option(help="Where the models go: data/models.")] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    target_minutes: Annotated[float, typer.Option(help="For the target model.")] = 60.0,
+    draft_minutes: Annotated[float, typer.Option(help="For the draft model.")] = 25.0,
+    seed: Annotated[int, typer.Option(help="Of corpus and weights.")] = 0,
+    fresh: Annotated[bool, typer.Option(help="Begin again instead of resuming.")] = False,
+) -> None:
+    """Make the demo family again: corpus, tokenizer, target, draft, model card."""
+    from specviz.demo.train import train_family
+    from specviz.paths import MODELS
+
+    train_family(
+        out or MODELS,
+        device=device,
+        target_minutes=target_minutes,
+        draft_minutes=draft_minutes,
+        seed=seed,
+        progress=typer.echo,
+        resume=not fresh,
+    )
+
+
+@app.command()
+def doctor(as_json: JsonOption = False) -> None:
+    """Say what this machine can run and what is missing."""
+    from specviz.commands.doctor import report
+
+    typer.echo(report(as_json=as_json))
+
+
+def _exit(code: int) -> None:
+    raise typer.Exit(code)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit. Every expected error ends as one sentence."""
+    try:
+        code: Any = app(args=arguments, standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except UsageError as error:
+        _fail(str(error), 2)
+    except SpecvizError as error:
+        _fail(str(error), 1)
+    except typer.Exit as stop:
+        sys.exit(stop.exit_code)
+    except typer.Abort:
+        _fail("Stopped.", 1)
+    except KeyboardInterrupt:
+        _fail("Stopped.", 1)
+    except typer.TyperException as error:
+        _fail(f"{error.format_message()} See `specviz --help`.", 2)
+
+
+def _fail(sentence: str, code: int) -> None:
+    print(sentence, file=sys.stderr)
+    sys.exit(code)

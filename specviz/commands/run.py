@@ -1,0 +1,178 @@
+"""`specviz run`: one request, stored; text for people or JSON for programs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import uuid
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from specviz.analysis.digits import digits
+from specviz.analysis.metrics import summarise
+from specviz.bench.record import Outcome, answer, store_failure
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
+from specviz.engines.vllm.arms import open_arm
+from specviz.engines.vllm.pool import ServerPool
+from specviz.errors import SpecvizError, UsageError
+from specviz.paths import LOGS
+from specviz.store import RemoteStore, RunSink, StoreBusy, default_path, open_store
+from specviz.trace import Event, Origin, Step, Trace, Verdict, fold
+
+STYLES = {
+    Origin.ACCEPTED: "green underline",
+    Origin.RECOVERED: "bold red",
+    Origin.BONUS: "bold blue",
+    Origin.TARGET: "",
+    Origin.UNKNOWN: "dim",
+}
+
+
+def run_once(config: RunConfig, prompt: Prompt, db: Path | None, *, as_json: bool) -> int:
+    """Answer `prompt` and print the result. Returns the exit code."""
+    if config.engine is EngineKind.EMBEDDED:
+        raise UsageError(
+            "The embedded engine is not part of this version: use --engine vllm, with --server "
+            "URL or without it to start the demo server."
+        )
+    notes = Console(stderr=True, highlight=False)
+
+    def note(text: str) -> None:
+        notes.print(Text(text), style="dim")
+
+    sink, close = _open_sink(db, note)
+    with closing(close), closing(ServerPool(LOGS)) as pool:
+        run, events, outcome = asyncio.run(_answer(config, prompt, sink, pool, note))
+    if not events or outcome.status is RunStatus.FAILED:
+        raise SpecvizError(outcome.error or "The request failed without a reason.")
+    trace = fold(events)
+    if as_json:
+        print(json.dumps(document(run, trace), ensure_ascii=False, indent=2))
+    else:
+        _print(run, trace)
+    if outcome.error:
+        print(outcome.error, file=sys.stderr)
+    return 0 if outcome.status is RunStatus.FINISHED and not outcome.error else 1
+
+
+async def _answer(
+    config: RunConfig,
+    prompt: Prompt,
+    sink: RunSink,
+    pool: ServerPool,
+    note: Callable[[str], None],
+) -> tuple[Run, list[Event], Outcome]:
+    events: list[Event] = []
+    run_id = uuid.uuid4().hex
+    try:
+        engine, config = await open_arm(config, pool, note)
+    except SpecvizError as error:
+        sentence = store_failure(_run(run_id, config), prompt, sink, str(error))
+        raise type(error)(sentence) from error
+    run = _run(run_id, config)
+    try:
+        outcome = await answer(engine, run, prompt, sink, events.append)
+    finally:
+        await engine.close()
+    return run, events, outcome
+
+
+def _run(run_id: str, config: RunConfig) -> Run:
+    return Run(run_id, run_id, config, RunStatus.RUNNING, datetime.now(UTC))
+
+
+class _Nothing:
+    """A sink in another process has nothing to close here."""
+
+    def close(self) -> None:
+        return None
+
+
+def _open_sink(db: Path | None, note: Callable[[str], None]) -> tuple[RunSink, Any]:
+    """The store itself, or the app that owns it."""
+    try:
+        store = open_store(db or default_path())
+    except StoreBusy as busy:
+        if busy.url is None:
+            raise
+        note(f"The app at {busy.url} owns the database: the run is stored through it.")
+        return RemoteStore(busy.url), _Nothing()
+    return store, store
+
+
+def document(run: Run, trace: Trace) -> dict[str, Any]:
+    """The JSON of `specviz run`; its keys are a public format."""
+    config = run.config
+    return {
+        "run_id": run.run_id,
+        "engine": config.engine.value,
+        "method": config.method.value if config.method else None,
+        "k": config.k,
+        "fidelity": trace.fidelity.value,
+        "text": trace.text,
+        "prompt_token_ids": list(trace.prompt_token_ids),
+        "token_ids": list(trace.token_ids),
+        "finish_reason": trace.finish_reason,
+        "steps": [_step(step) for step in trace.steps],
+        "metrics": summarise(trace).to_dict(),
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        "index": step.index,
+        "elapsed_ms": step.elapsed_ms,
+        "draft_ms": step.draft_ms,
+        "verify_ms": step.verify_ms,
+        "wall_ms": step.wall_ms,
+        "drafted": [asdict(token) for token in step.drafted],
+        "emitted": [asdict(token) for token in step.emitted],
+    }
+
+
+def _print(run: Run, trace: Trace) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(_coloured(trace))
+    metrics = summarise(trace)
+    figures = {
+        "fidelity": trace.fidelity.value,
+        "accepted": digits(metrics.draft_acceptance_rate),
+        "tok/step": digits(metrics.tokens_per_step),
+        "tok/s": digits(metrics.tokens_per_s),
+        "TTFT ms": digits(metrics.ttft_ms),
+        "run": run.run_id,
+    }
+    shown = " · ".join(f"{name} {value or '–'}" for name, value in figures.items())
+    console.print(Text(f"\n{run.config.title} · {shown}"), style="dim")
+
+
+def _coloured(trace: Trace) -> Text:
+    """The answer with its rejected drafts struck through; control characters made visible."""
+    text = Text()
+    for step in trace.steps:
+        accepted = [token for token in step.emitted if token.origin is Origin.ACCEPTED]
+        rest = step.emitted[len(accepted) :]
+        for token in accepted:
+            text.append(_visible(token.text), STYLES[token.origin])
+        for draft in step.drafted:
+            if draft.verdict is Verdict.REJECTED and draft.text:
+                text.append(_visible(draft.text).replace("\n", "⏎"), "strike dim magenta")
+        for token in rest:
+            text.append(_visible(token.text), STYLES[token.origin])
+    return text
+
+
+def _visible(text: str) -> str:
+    """Model text is data: escape sequences must not reach the terminal."""
+    return "".join(
+        character if character in "\n\t" or character.isprintable() else "\ufffd"
+        for character in text
+    )

@@ -1,0 +1,36 @@
+"""`specviz serve`: a vLLM server in the foreground, the demo family by default."""
+
+from __future__ import annotations
+
+from specviz.config import Method
+from specviz.engines.vllm.commands import ServerSpec
+from specviz.engines.vllm.serve import serve
+from specviz.errors import UsageError
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+
+
+def serve_foreground(
+    model: str | None,
+    method: Method,
+    draft: str | None,
+    k: int | None,
+    port: int | None,
+    *,
+    trace: bool,
+    extra_args: tuple[str, ...],
+) -> int:
+    """Serve until stopped. Returns the exit code."""
+    if model is not None and draft is None and method is Method.DRAFT_MODEL:
+        raise UsageError("A draft model is needed for --model of your own: name it with --draft.")
+    if draft is None and method is Method.DRAFT_MODEL:
+        draft = str(DEMO_DRAFT)
+    spec = ServerSpec(
+        model=model or str(DEMO_TARGET),
+        method=method,
+        draft=draft,
+        k=k,
+        port=port,
+        trace=trace,
+        extra_args=extra_args,
+    )
+    return serve(spec)

@@ -1,0 +1,1 @@
+"""Data in, plotly figures out, in one style."""

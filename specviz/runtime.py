@@ -1,0 +1,61 @@
+"""What one process has once: the store, the job board, the servers it started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from specviz.bench.jobs import JobBoard, OpenArm
+from specviz.config import RunConfig
+from specviz.engines.vllm.arms import open_arm as open_vllm_arm
+from specviz.engines.vllm.client import VllmEngine
+from specviz.engines.vllm.pool import ServerPool
+from specviz.paths import LOGS
+from specviz.store import Store, default_path, open_store
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    store: Store
+    jobs: JobBoard
+    servers: ServerPool
+
+
+_current: Runtime | None = None
+
+
+@contextmanager
+def opened(
+    store_path: Path | None = None, *, open_arm: OpenArm | None = None
+) -> Iterator[Runtime]:
+    """Open the store and everything on it; on leaving, jobs end, servers stop, data is on disk.
+
+    `open_arm` takes the place of vLLM servers where arms are something else, a replay say.
+    Raises StoreBusy or StoreError if the database cannot be owned.
+    """
+    global _current
+    with open_store(store_path or default_path()) as store:
+        servers = ServerPool(LOGS)
+
+        async def open_in_pool(
+            config: RunConfig, note: Callable[[str], None]
+        ) -> tuple[VllmEngine, RunConfig]:
+            return await open_vllm_arm(config, servers, note)
+
+        jobs = JobBoard(open_arm or open_in_pool, store)
+        _current = Runtime(store, jobs, servers)
+        try:
+            yield _current
+        finally:
+            jobs.close()
+            servers.close()
+            _current = None
+
+
+def current() -> Runtime:
+    """The runtime of this process. Raises RuntimeError before `opened`."""
+    if _current is None:
+        raise RuntimeError("no runtime: start the app with `make run` or `streamlit run app.py`")
+    return _current

@@ -1,0 +1,35 @@
+"""The script that Streamlit runs: which pages there are, in which order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from specviz.paths import PROJECT_ROOT
+
+_PAGES = PROJECT_ROOT / "pages"
+
+_HERE = Path(__file__).parent
+
+st.set_page_config(
+    page_title="specviz",
+    page_icon=str(_HERE / "icon.svg"),
+    layout="wide",
+    initial_sidebar_state=200,  # pixels: page names are short, strips are not
+)
+st.html(_HERE / "page.css")
+st.logo(str(_HERE / "wordmark.svg"), size="large")
+st.navigation(
+    {
+        "": [
+            st.Page(_PAGES / "live.py", title="Live", icon=":material/play_circle:", default=True),
+            st.Page(_PAGES / "run.py", title="Runs", icon=":material/replay:", url_path="run"),
+        ],
+        "Data": [
+            st.Page(
+                _PAGES / "servers.py", title="Servers", icon=":material/dns:", url_path="servers"
+            ),
+        ],
+    }
+).run()

@@ -1,0 +1,251 @@
+// The component: connects the socket, the model and the drawing, once per frame.
+
+import { newClock, tick } from "./clock.js";
+import { hasSelection, installCopy } from "./copy.js";
+import { element, remember, remembered, setText } from "./dom.js";
+import { drawStepCount, showHint, showStep } from "./inspector.js";
+import { installKeys } from "./keyboard.js";
+import { newRun, seenQuery, stepsAt, takeBatch, takeHello } from "./model.js";
+import { drawHead, drawPane, newPane } from "./pane.js";
+import { drawControls, newControls } from "./replay.js";
+import { follow } from "./socket.js";
+import { factsOf } from "./token.js";
+import { installTooltip } from "./tooltip.js";
+
+const FRAME_BUDGET_MS = 40; // of drawing, so that a flood of steps leaves the page usable
+const DRAFTS_KEY = "specviz.show-rejected-drafts";
+const NOTHING_YET =
+  "Nothing has run yet. Type a prompt, choose the arms and press Run: " +
+  "every drafted token appears here as it is judged.";
+const RECONNECT_NOTE_MS = 1500; // shorter interruptions are not worth a word
+
+const views = new WeakMap(); // shadow root -> view; a rerun of the script finds its view again
+const reported = new Set(); // sources whose end Python has heard of
+
+class View {
+  constructor(root) {
+    this.root = root;
+    this.top = root.querySelector(".strip-root");
+    this.parts = Object.fromEntries(
+      ["panes", "verdict", "inspector", "message", "controls", "tip"].map((name) => [
+        name,
+        root.querySelector(`[data-part=${name}]`),
+      ]),
+    );
+    this.source = null;
+    this.calls = 0;
+    this.frame = 0;
+    this.controls = newControls(
+      this.parts.controls,
+      () => ({ run: this.run, clock: this.clock, arms: this.steppedArms() }),
+      () => this.moved(),
+    );
+    this.wire();
+    this.reset();
+  }
+
+  wire() {
+    installCopy(this.top, this.root);
+    installTooltip(this.top, this.parts.tip);
+    this.parts.panes.addEventListener("click", (event) => this.clicked(event));
+    const toggle = this.root.querySelector("[data-part=drafts]");
+    const show = (on) => this.top.classList.toggle("without-drafts", !on);
+    toggle.checked = remembered(DRAFTS_KEY) !== "no";
+    show(toggle.checked);
+    toggle.addEventListener("change", () => {
+      show(toggle.checked);
+      remember(DRAFTS_KEY, toggle.checked ? "yes" : "no");
+    });
+  }
+
+  /** Take the arguments of a (re)run of the script. */
+  update({ source, mode, height }, finished) {
+    this.mode = mode;
+    this.finished = finished;
+    this.top.style.setProperty("--strip-height", `${height}px`);
+    if (source === this.source) return;
+    this.close();
+    this.source = source;
+    this.reset();
+    if (source) this.connect();
+  }
+
+  close() {
+    this.connection?.close();
+    this.connection = null;
+    this.source = null;
+    window.cancelAnimationFrame(this.frame);
+    this.frame = 0;
+  }
+
+  reset() {
+    this.run = newRun();
+    this.clock = newClock();
+    this.panes = [];
+    this.selected = null;
+    this.fillPanes(this.source ? "Connecting to the run …" : NOTHING_YET);
+    this.say("");
+    showHint(this.parts.inspector);
+    this.schedule();
+  }
+
+  /** A sentence in the place of the panes. */
+  fillPanes(sentence) {
+    this.parts.panes.replaceChildren(element("p", "empty-panes", sentence));
+  }
+
+  connect() {
+    this.connection = follow(this.source, {
+      seen: () => seenQuery(this.run),
+      connected: () => this.say(""),
+      message: (message) => this.take(message),
+      dropped: (wait) => this.dropped(wait),
+      refused: (reason) => this.refused(reason || "The app closed the connection to this run."),
+    });
+  }
+
+  take(message) {
+    if (message.type === "hello") {
+      if (takeHello(this.run, message)) this.makePanes();
+    } else if (message.type === "batch") {
+      if (!takeBatch(this.run, message)) return false;
+    } else if (message.type === "end") {
+      this.run.ended = true;
+      this.reportEnd();
+    }
+    this.schedule();
+    return true;
+  }
+
+  reportEnd() {
+    if (this.mode !== "live" || reported.has(this.source)) return;
+    reported.add(this.source);
+    this.finished();
+  }
+
+  makePanes() {
+    this.panes = [...this.run.arms.values()].map(newPane);
+    this.parts.panes.dataset.count = String(this.panes.length);
+    this.parts.panes.replaceChildren(...this.panes.map((pane) => pane.root));
+    for (const pane of this.panes) {
+      installKeys(pane, (index) => this.select(pane, index));
+      pane.follows = this.mode === "live"; // a stored run is read from its beginning
+    }
+  }
+
+  clicked(event) {
+    const pane = this.panes.find((candidate) => candidate.root.contains(event.target));
+    const step = event.target.closest(".step");
+    if (pane && step && !hasSelection(this.root)) this.select(pane, Number(step.dataset.step));
+  }
+
+  select(pane, index) {
+    this.mark(false);
+    this.selected = { pane, index, revision: pane.arm.revision };
+    this.mark(true);
+    showStep(this.parts.inspector, pane.arm, index);
+  }
+
+  mark(on) {
+    if (this.selected === null) return;
+    const { pane, index } = this.selected;
+    for (const part of pane.strip.steps[index] ?? []) part.classList.toggle("selected", on);
+  }
+
+  // Steps that were replaced by better knowledge are not what the reader had opened.
+  drawSelection() {
+    if (this.selected === null) return;
+    const { pane, index, revision } = this.selected;
+    if (revision === pane.arm.revision) {
+      drawStepCount(this.parts.inspector, pane.arm, index);
+      this.mark(true);
+    } else {
+      this.selected = null;
+      showHint(this.parts.inspector);
+    }
+  }
+
+  steppedArms() {
+    return this.selected ? [this.selected.pane.arm] : [...this.run.arms.values()];
+  }
+
+  /** The reader moved the clock: the inspector goes along. */
+  moved() {
+    for (const pane of this.panes) pane.follows = true;
+    this.draw();
+    this.schedule();
+    if (this.selected === null || this.clock.playing) return;
+    const { pane } = this.selected;
+    const shown = stepsAt(pane.arm, this.clock.ms);
+    if (shown > 0) this.select(pane, shown - 1);
+  }
+
+  dropped(wait) {
+    if (wait < RECONNECT_NOTE_MS && this.run.hello) return;
+    const retry = element("button", "retry", "Try now");
+    retry.addEventListener("click", () => this.connection?.retryNow());
+    const lost = "The connection was lost; what arrived is kept.";
+    const what = this.run.hello ? lost : "The app does not answer.";
+    this.say(`${what} Trying again in ${Math.round(wait / 1000)} s.`, retry);
+  }
+
+  refused(reason) {
+    this.say(reason);
+    if (this.run.hello === null) this.fillPanes("There is nothing to show.");
+  }
+
+  say(sentence, ...more) {
+    setText(this.parts.message, sentence);
+    this.parts.message.append(...more);
+    this.parts.message.hidden = sentence === "";
+  }
+
+  schedule() {
+    if (this.frame) return;
+    this.frame = window.requestAnimationFrame(() => {
+      this.frame = 0;
+      if (!this.draw() || this.clock.playing) this.schedule();
+    });
+  }
+
+  /** Draw what has changed; returns whether all of it is drawn. */
+  draw() {
+    const now = performance.now();
+    tick(this.clock, this.run, now);
+    let done = true;
+    for (const pane of this.panes) {
+      done = drawPane(pane, this.clock.ms, now + FRAME_BUDGET_MS) && done;
+      drawHead(pane, this.clock.ms);
+    }
+    this.drawSelection();
+    this.drawVerdict();
+    drawControls(this.controls, { run: this.run, clock: this.clock });
+    return done;
+  }
+
+  drawVerdict() {
+    const { verdict } = this.run;
+    const kind = { true: "good", false: "bad" }[String(verdict?.ok)] ?? "open";
+    this.parts.verdict.className = `verdict ${kind}`;
+    setText(this.parts.verdict, verdict?.text ?? "");
+  }
+}
+
+/**
+ * Called by Streamlit when the component is mounted, and again whenever its data change. It may
+ * also call, and at once clean up after, a call that a newer one has overtaken: only the newest
+ * may close the view.
+ */
+export default function render({ parentElement, data, setTriggerValue }) {
+  let view = views.get(parentElement);
+  if (!view?.top.isConnected) {
+    view = new View(parentElement);
+    views.set(parentElement, view);
+  }
+  view.calls += 1;
+  const call = view.calls;
+  view.update(data, () => setTriggerValue("finished", true));
+  return () => {
+    if (view.calls === call) view.close();
+  };
+}

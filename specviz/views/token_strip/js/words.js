@@ -1,0 +1,98 @@
+// What the strip says, in one place: verdicts, origins, fidelity, phases.
+
+import { formatMs, formatPair, tokenName } from "./text.js";
+
+export const ORIGIN_WORDS = {
+  accepted: "accepted: drafted, and the target agreed",
+  recovered: "recovered: the target's own token after a rejection",
+  bonus: "bonus: the target's own token after a fully accepted draft",
+  target: "target only: nothing was drafted in this step",
+  unknown: "unknown: the server does not say where it came from",
+};
+
+export const VERDICT_WORDS = {
+  accepted: "accepted",
+  rejected: "rejected: the target disagreed",
+  unverified: "unverified: an earlier token was rejected",
+};
+
+export const UNNAMED =
+  "the server counts rejected tokens but does not name them; " +
+  "start it with specviz serve (or the tracing plugin) to see them";
+
+export const FIDELITY_WORDS = {
+  traced: "Traced: every drafted token with its probabilities, as the verifier saw them.",
+  counted:
+    "Counted: exact numbers of drafted and accepted tokens per step. The server does not name " +
+    "rejected tokens; start it with specviz serve (or the tracing plugin) to see them.",
+  inferred:
+    "Inferred: steps are guessed from the sizes of the streamed chunks. Start the server with " +
+    "specviz serve (or the tracing plugin) to see every decision.",
+};
+
+export const PHASE_WORDS = {
+  waiting: "waiting for the arm before it",
+  starting: "starting",
+  running: "",
+  finished: "",
+  failed: "failed",
+  cancelled: "cancelled; what arrived is kept",
+  partial: "interrupted; what arrived is kept",
+};
+
+export const INSPECTOR_HINT =
+  "Click a step to see how each drafted token was judged. " +
+  "With the keyboard: Tab into a pane, ← → from step to step, ↑ ↓ from token to token, Enter opens.";
+
+/** The rule that judged one drafted token, with its numbers; null where nothing is known. */
+export function ruleWords(drafted) {
+  if (drafted.verdict === "unverified") return "not judged: an earlier token was rejected";
+  if (drafted.u === null || drafted.u === undefined) return greedyRule(drafted);
+  const ratio = acceptanceRatio(drafted);
+  const threshold = ratio ?? drafted.accept_prob;
+  if (threshold === null || threshold === undefined) return `u ${drafted.u.toFixed(2)}`;
+  const [u, limit] = formatPair(drafted.u, threshold);
+  const sign = drafted.u <= Math.min(1, threshold) ? "≤" : ">";
+  return ratio === null ? `u ${u} ${sign} ${limit}` : `u ${u} ${sign} min(1, ${limit})`;
+}
+
+function greedyRule(drafted) {
+  if (drafted.accept_prob === null || drafted.accept_prob === undefined) return null;
+  return `target's first choice: ${drafted.accept_prob >= 1 ? "yes" : "no"}`;
+}
+
+// The standard rule accepts with min(1, target/draft). Where the engine's own number differs
+// (typical acceptance, siblings of a tree) the ratio would explain nothing, so it is left out.
+function acceptanceRatio({ target_prob: target, draft_prob: draft, accept_prob: accept }) {
+  if (target === null || target === undefined || !draft) return null;
+  const ratio = target / draft;
+  const agrees = accept === null || accept === undefined || Math.abs(Math.min(1, ratio) - accept) < 0.005;
+  return agrees ? ratio : null;
+}
+
+/** One line on a step: `drafted 5, accepted 2, then recovered “<=”`. */
+export function stepSummary(step) {
+  const last = step.emitted.filter((token) => token.origin !== "accepted").at(-1);
+  if (step.drafted.length === 0) return emittedSummary(step);
+  const accepted = step.drafted.filter((token) => token.verdict === "accepted").length;
+  const then = last ? `, then ${last.origin} “${tokenName(last.text)}”` : "";
+  return `drafted ${step.drafted.length}, accepted ${accepted}${then}`;
+}
+
+function emittedSummary(step) {
+  const names = step.emitted.map((token) => `“${tokenName(token.text)}”`).join(" ");
+  return `nothing was drafted; the target produced ${names || "no token"}`;
+}
+
+/** `draft 2.6 ms, verify 4.3 ms`, or what of it is known. */
+export function stepTimes(step) {
+  const parts = [];
+  for (const [label, key] of [["draft", "draft_ms"], ["verify", "verify_ms"]]) {
+    if (typeof step[key] === "number") parts.push(`${label} ${formatMs(step[key])} ms`);
+  }
+  const overlaps = parts.length === 2 && step.wall_ms < step.draft_ms + step.verify_ms;
+  if (typeof step.wall_ms === "number" && (parts.length === 0 || overlaps)) {
+    parts.push(`together ${formatMs(step.wall_ms)} ms`);
+  }
+  return parts.join(", ");
+}

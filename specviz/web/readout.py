@@ -1,0 +1,108 @@
+"""One arm's row of figures and a job's verdict, in the words and number formats of every page.
+
+The same figures in the same order for every arm; three significant digits; a missing one carries
+its reason.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specviz.analysis.digits import digits
+from specviz.analysis.lossless import Comparison
+from specviz.analysis.metrics import Metrics
+from specviz.config import RunConfig
+from specviz.trace import Fidelity
+
+Figure = dict[str, str | None]
+
+
+def readout(
+    metrics: Metrics | None,
+    fidelity: Fidelity | None,
+    *,
+    baseline: Metrics | None,
+    is_baseline: bool,
+    finished: bool,
+) -> list[Figure]:
+    """The figures of an arm: label, value and, where there is none, the reason."""
+    if metrics is None:
+        empty = "nothing has arrived yet"
+        labels = ("speed-up", "accepted", "tok/draft", "tok/step", "tok/s", "TTFT ms", "TPOT ms")
+        return [_figure(label, None, empty) for label in labels]
+    drafts = _drafts_reason(metrics, fidelity, is_baseline)
+    no_ids = "the server streams text without token ids"
+    return [
+        _speedup(metrics, baseline, is_baseline=is_baseline, finished=finished),
+        _figure("accepted", digits(metrics.draft_acceptance_rate), drafts),
+        _figure("tok/draft", digits(metrics.mean_acceptance_length), drafts),
+        _figure("tok/step", digits(metrics.tokens_per_step), no_ids),
+        _figure("tok/s", digits(metrics.tokens_per_s), no_ids),
+        _figure("TTFT ms", digits(metrics.ttft_ms), "nothing has arrived yet"),
+        _figure("TPOT ms", digits(metrics.tpot_ms), no_ids if finished else "one chunk so far"),
+    ]
+
+
+def verdict(
+    arms: list[RunConfig], comparisons: list[Comparison], *, has_baseline: bool
+) -> dict[str, Any] | None:
+    """The losslessness line under the strips: ok is True, False, or None where none can be given.
+
+    `comparisons` are those of the finished arms against the finished baseline.
+    """
+    if len(arms) < 2:
+        return None
+    if not has_baseline:
+        return {"ok": None, "text": "no baseline among the arms: losslessness not checked"}
+    if any(arm.sampling.temperature > 0 for arm in arms):
+        return {
+            "ok": None,
+            "text": "sampled outputs differ by chance: losslessness shows at temperature 0",
+        }
+    if not comparisons:
+        return {"ok": None, "text": "no output with token ids to compare with the baseline"}
+    differing = [comparison for comparison in comparisons if not comparison.equal]
+    if not differing:
+        tokens = min(comparison.compared for comparison in comparisons)
+        subject = "output equals" if len(comparisons) == 1 else "outputs equal"
+        return {"ok": True, "text": f"{subject} the baseline, {tokens} of {tokens} tokens"}
+    return {"ok": False, "text": _divergence(differing[0])}
+
+
+def _divergence(comparison: Comparison) -> str:
+    if comparison.divergence is None:
+        return f"equal for {comparison.compared} tokens, then one output goes on"
+    text = (
+        f"first difference at token {comparison.divergence + 1}: "
+        f"baseline {comparison.baseline_text!r}, method {comparison.method_text!r}"
+    )
+    top = ", ".join(f"{token.text!r} {token.prob:.3f}" for token in comparison.target_top[:2])
+    return f"{text}; the target's best there: {top}" if top else text
+
+
+def _speedup(
+    metrics: Metrics, baseline: Metrics | None, *, is_baseline: bool, finished: bool
+) -> Figure:
+    if is_baseline:
+        return _figure("speed-up", "1.00×", None)
+    if not finished or baseline is None:
+        reason = "needs a finished baseline among the arms" if finished else "at the end of the run"
+        return _figure("speed-up", None, reason)
+    if metrics.output_tokens is None or metrics.output_tokens != baseline.output_tokens:
+        reason = "the outputs differ in length: compare tok/s"
+        return _figure("speed-up", None, reason)
+    if not metrics.e2el_ms or not baseline.e2el_ms:
+        return _figure("speed-up", None, "no end-to-end time")
+    return _figure("speed-up", f"{digits(baseline.e2el_ms / metrics.e2el_ms)}×", None)
+
+
+def _drafts_reason(metrics: Metrics, fidelity: Fidelity | None, is_baseline: bool) -> str:
+    if is_baseline:
+        return "plain decoding drafts nothing"
+    if fidelity is Fidelity.INFERRED:
+        return "the server does not tell what it drafted"
+    return "nothing was drafted so far" if not metrics.num_drafts else "not known"
+
+
+def _figure(label: str, value: str | None, reason: str | None) -> Figure:
+    return {"label": label, "value": value, "reason": None if value is not None else reason}

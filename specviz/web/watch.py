@@ -1,0 +1,215 @@
+"""WebSockets that follow a job or replay stored runs; the messages are those of the token strip.
+
+`hello` names the arms, `batch`es bring what is new per arm, `end` says that nothing will follow.
+A browser that reconnects sends `?seen=<arm>:<events>,…` and gets the rest. A job's events are
+encoded once, whoever watches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from specviz.bench.job import ArmLog, Job, Phase, comparisons, finished_baseline
+from specviz.config import Method, Prompt, Run, RunConfig
+from specviz.engines.replay import events_of
+from specviz.errors import StoreError
+from specviz.runtime import Runtime, current
+from specviz.web.readout import Figure, readout, verdict
+
+POLL_S = 0.03
+"""Browsers draw at most 60 times a second; twice per frame would be waste."""
+
+FIGURES_EVERY_S = 0.25
+
+REPLAY_BATCH = 400
+"""Events per message of a replay, so that a long run shows its first tokens at once."""
+
+
+async def watch_job(websocket: WebSocket) -> None:
+    """Follow a job of this process until it ends."""
+    if not await _accept(websocket):
+        return
+    job = current().jobs.get(websocket.path_params["job_id"])
+    if job is None:
+        await websocket.close(4404, "This job is no longer in memory: open its run under Runs.")
+        return
+    try:
+        await _follow(websocket, job, _seen(websocket))
+        await websocket.send_json({"type": "end"})
+        await websocket.close()
+    except WebSocketDisconnect:
+        pass  # the browser went away; the job goes on
+
+
+async def replay_runs(websocket: WebSocket) -> None:
+    """Send one stored run, or all runs of a group, whole; the browser plays them."""
+    if not await _accept(websocket):
+        return
+    try:
+        arms, prompt = await asyncio.to_thread(
+            _load, current(), websocket.path_params["kind"], websocket.path_params["run_id"]
+        )
+    except StoreError as error:
+        await websocket.close(code=4404, reason=str(error)[:120])
+        return
+    try:
+        seen = _seen(websocket)
+        await websocket.send_json(_hello("replay", prompt, arms))
+        for arm in arms:
+            for start in range(seen.get(arm.run_id, 0), len(arm.encoded), REPLAY_BATCH):
+                events = arm.encoded[start : start + REPLAY_BATCH]
+                await websocket.send_text(_batch([_arm_message(arm, start, events, None)], None))
+        figures = [_arm_message(arm, len(arm.encoded), [], _figures(arm, arms)) for arm in arms]
+        await websocket.send_text(_batch(figures, _verdict(arms)))
+        await websocket.send_json({"type": "end"})
+        await websocket.close()
+    except WebSocketDisconnect:
+        pass
+
+
+routes = [
+    WebSocketRoute("/ws/jobs/{job_id}", watch_job),
+    WebSocketRoute("/ws/{kind:str}/{run_id}", replay_runs),
+]
+
+
+async def _follow(websocket: WebSocket, job: Job, seen: dict[str, int]) -> None:
+    loop = asyncio.get_running_loop()
+    states: dict[str, tuple[Phase, str | None]] = {}
+    figures_at = 0.0
+    introduced: list[RunConfig] = []
+    while True:
+        done = job.done.is_set()  # read first: what comes after it is complete
+        if introduced != (configs := [arm.config for arm in job.arms]):
+            introduced = configs  # a server's own word on method and K comes once it is open
+            await websocket.send_json(_hello("live", job.prompt, job.arms))
+        with_figures = done or loop.time() - figures_at >= FIGURES_EVERY_S
+        messages = []
+        for arm in job.arms:
+            start = seen.get(arm.run_id, 0)
+            state = (arm.phase, arm.note)
+            events = arm.encoded[start:]
+            if not events and states.get(arm.run_id) == state and not done:
+                continue
+            seen[arm.run_id] = start + len(events)
+            states[arm.run_id] = state
+            show = with_figures or state[0].is_final
+            figures = _figures(arm, job.arms) if show else None
+            messages.append(_arm_message(arm, start, events, figures))
+        if messages:
+            await websocket.send_text(_batch(messages, _verdict(job.arms) if done else None))
+            figures_at = loop.time() if with_figures else figures_at
+        if done:
+            return
+        await asyncio.sleep(POLL_S)
+
+
+def _hello(mode: str, prompt: Prompt, arms: Sequence[ArmLog]) -> dict[str, Any]:
+    return {
+        "type": "hello",
+        "mode": mode,
+        "prompt": prompt.text,
+        "arms": [
+            {
+                "id": arm.run_id,
+                "title": arm.config.title,
+                "engine": arm.config.server_version or arm.config.engine.value,
+                "fidelity": None,
+                "k": arm.config.k,
+                "method": arm.config.method.value if arm.config.method else None,
+                "max_tokens": arm.config.sampling.max_tokens,
+            }
+            for arm in arms
+        ],
+    }
+
+
+def _arm_message(
+    arm: ArmLog, start: int, events: Sequence[str], figures: list[Figure] | None
+) -> str:
+    """One arm's part of a batch; `start` is the index of the first of `events`."""
+    head = {
+        "id": arm.run_id,
+        "from": start,
+        "figures": figures,
+        "state": {"phase": arm.phase.value, "note": arm.note},
+    }
+    return f'{json.dumps(head)[:-1]}, "events": [{", ".join(events)}]}}'
+
+
+def _batch(arms: Sequence[str], verdict_line: dict[str, Any] | None) -> str:
+    body = ", ".join(arms)
+    return f'{{"type": "batch", "verdict": {json.dumps(verdict_line)}, "arms": [{body}]}}'
+
+
+def _figures(arm: ArmLog, arms: Sequence[ArmLog]) -> list[Figure]:
+    baseline = finished_baseline(arms)
+    trace = arm.trace()
+    return readout(
+        arm.metrics(),
+        trace.fidelity if trace else None,
+        baseline=baseline.metrics() if baseline else None,
+        is_baseline=arm.config.method is Method.BASELINE,
+        finished=arm.phase is Phase.FINISHED,
+    )
+
+
+def _verdict(arms: Sequence[ArmLog]) -> dict[str, Any] | None:
+    return verdict(
+        [arm.config for arm in arms],
+        comparisons(arms),
+        has_baseline=finished_baseline(arms) is not None,
+    )
+
+
+def _load(runtime: Runtime, kind: str, run_id: str) -> tuple[list[ArmLog], Prompt]:
+    """The arms of a stored run (`kind` "runs") or of everything started with it ("groups")."""
+    store = runtime.store
+    if kind == "runs":
+        runs: list[Run] = [store.run(run_id)]
+    elif kind == "groups":
+        runs = store.group(run_id)
+    else:
+        raise StoreError(f"There is nothing to replay under {kind!r}.")
+    arms = []
+    prompt = None
+    for run in runs:
+        request = store.requests_of(run.run_id)[0]
+        prompt = prompt or request.prompt
+        arm = ArmLog(run.run_id, run.config)
+        if request.fidelity is not None:
+            for event in events_of(store.trace(request.request_id)):
+                arm.append(event)
+        arm.phase = Phase(run.status.value)
+        arm.note = run.error
+        arms.append(arm)
+    if prompt is None:
+        raise StoreError(f"Nothing is stored under {run_id}.")
+    return arms, prompt
+
+
+def _seen(websocket: WebSocket) -> dict[str, int]:
+    """`?seen=<arm>:<events>,…` of a browser that reconnects."""
+    seen = {}
+    for part in websocket.query_params.get("seen", "").split(","):
+        arm, _, count = part.partition(":")
+        if arm and count.isdecimal():
+            seen[arm] = int(count)
+    return seen
+
+
+async def _accept(websocket: WebSocket) -> bool:
+    """Accept browsers that were served by this app, and programs, which send no Origin."""
+    origin = websocket.headers.get("origin")
+    if origin and urlsplit(origin).netloc != websocket.headers.get("host"):
+        await websocket.close(code=4403)
+        return False
+    await websocket.accept()
+    return True

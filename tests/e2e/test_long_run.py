@@ -1,0 +1,47 @@
+"""4000 tokens at full speed through the real page, socket and store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from app_process import running_app
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.e2e
+
+LAST_TEXT = "THE-END"
+TOKENS = 4000
+
+# The last token is on the page when its text is; the clock is that of this machine.
+LAST_TOKEN_SHOWN = """([text, arms]) => {
+    const seen = (root) => [...root.querySelectorAll("*")].flatMap((element) =>
+        element.shadowRoot ? [...element.shadowRoot.querySelectorAll(".pane .text"),
+                              ...seen(element.shadowRoot)] : []);
+    const panes = seen(document);
+    return panes.length === arms && panes.every((pane) => pane.textContent.includes(text))
+        ? Date.now() : false;
+}"""
+
+
+def test_the_last_token_of_a_long_run_shows_within_two_seconds(page: Page, tmp_path: Path) -> None:
+    ended = tmp_path / "ended"
+    environment = {"GENERATOR_END": str(ended), "SPECVIZ_STORE": str(tmp_path / "runs.duckdb")}
+    script = Path(__file__).with_name("replay_app.py")
+    with running_app(script, tmp_path / "log", **environment) as url:
+        page.goto(url)
+        page.get_by_label("Prompt").fill("anything")
+        page.get_by_role("button", name="Run", exact=True).click()
+        shown = page.wait_for_function(
+            LAST_TOKEN_SHOWN, arg=[LAST_TEXT, 2], polling=50, timeout=60_000
+        )
+        assert shown.json_value() - float(ended.read_text()) < 2000
+
+        page.locator(".pane").nth(1).locator(".box.accepted").last.hover()
+        expect(page.locator("[data-part=tip]")).to_contain_text("accepted")
+        page.locator(".pane").nth(1).locator(".step").last.click()
+        expect(page.locator("[data-part=inspector]")).to_contain_text("target")
+
+        page.get_by_text("Open the stored run").click()
+        expect(page.locator(".pane")).to_have_count(2)
+        page.wait_for_function(LAST_TOKEN_SHOWN, arg=[LAST_TEXT, 2], timeout=30_000)

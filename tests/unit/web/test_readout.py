@@ -1,0 +1,118 @@
+"""The figures row and the verdict line, in the words a reader sees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from specviz.analysis.digits import digits
+from specviz.analysis.lossless import Comparison
+from specviz.analysis.metrics import Metrics
+from specviz.config import EngineKind, Method, RunConfig, Sampling
+from specviz.trace import Fidelity, TopToken
+from specviz.web.readout import readout, verdict
+
+METRICS = Metrics(
+    num_steps=31,
+    num_drafts=30,
+    num_draft_tokens=150,
+    num_accepted_tokens=96,
+    draft_acceptance_rate=0.64,
+    mean_acceptance_length=4.2,
+    alpha=0.8,
+    acceptance_rate_per_pos=(0.9,),
+    tokens_per_step=3.1,
+    output_tokens=96,
+    tokens_per_s=41.25,
+    ttft_ms=43.0,
+    tpot_ms=24.0,
+    e2el_ms=2000.0,
+)
+BASELINE = replace(METRICS, e2el_ms=3420.0, draft_acceptance_rate=None)
+GREEDY = RunConfig(EngineKind.VLLM, Method.BASELINE)
+SAMPLED = replace(GREEDY, sampling=Sampling(temperature=0.8))
+
+
+def figures(**changes: object) -> dict[str, tuple[str | None, str | None]]:
+    options: dict[str, object] = {
+        "metrics": METRICS,
+        "fidelity": Fidelity.TRACED,
+        "baseline": BASELINE,
+        "is_baseline": False,
+        "finished": True,
+        **changes,
+    }
+    row = readout(options.pop("metrics"), options.pop("fidelity"), **options)  # type: ignore[arg-type]
+    return {str(figure["label"]): (figure["value"], figure["reason"]) for figure in row}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.6374, "0.637"),
+        (4.1, "4.10"),
+        (41.25, "41.2"),
+        (1240.4, "1,240"),
+        (0.0, "0.000"),
+        (None, None),
+    ],
+)
+def test_three_significant_digits(value: float | None, shown: str | None) -> None:
+    assert digits(value) == shown
+
+
+def test_a_finished_arm() -> None:
+    row = figures()
+    assert row["speed-up"] == ("1.71×", None)
+    assert row["accepted"] == ("0.640", None)
+    assert row["tok/s"] == ("41.2", None)
+
+
+def test_every_missing_figure_says_why() -> None:
+    row = figures(metrics=replace(METRICS, tokens_per_s=None, tpot_ms=None), baseline=None)
+    assert all(reason for value, reason in row.values() if value is None)
+
+
+def test_the_order_never_changes() -> None:
+    assert list(figures()) == list(figures(metrics=None)) == list(figures(is_baseline=True))
+
+
+def test_outputs_of_different_length_give_no_speed_up() -> None:
+    value, reason = figures(baseline=replace(BASELINE, output_tokens=95))["speed-up"]
+    assert value is None and reason is not None and "length" in reason
+
+
+def test_a_baseline_drafts_nothing() -> None:
+    assert figures(metrics=BASELINE, is_baseline=True)["accepted"][1] == (
+        "plain decoding drafts nothing"
+    )
+
+
+def test_verdict_of_equal_outputs() -> None:
+    line = verdict([GREEDY, GREEDY], [Comparison(96, None)], has_baseline=True)
+    assert line == {"ok": True, "text": "output equals the baseline, 96 of 96 tokens"}
+
+
+def test_verdict_of_a_divergence_has_position_and_probabilities() -> None:
+    top = (TopToken(1, "a", 0.5), TopToken(2, "b", 0.49))
+    line = verdict([GREEDY, GREEDY], [Comparison(9, 3, "a", "b", top)], has_baseline=True)
+    assert line is not None and line["ok"] is False
+    assert "token 4" in line["text"] and "0.490" in line["text"]
+
+
+@pytest.mark.parametrize(
+    ("arms", "has_baseline", "says"),
+    [
+        ([GREEDY, GREEDY], False, "no baseline"),
+        ([SAMPLED, SAMPLED], True, "by chance"),
+        ([GREEDY, GREEDY], True, "token ids"),
+    ],
+)
+def test_no_verdict_says_why(arms: list[RunConfig], has_baseline: bool, says: str) -> None:
+    line = verdict(arms, [], has_baseline=has_baseline)
+    assert line is not None and line["ok"] is None and says in line["text"]
+
+
+def test_one_arm_needs_no_verdict() -> None:
+    assert verdict([GREEDY], [], has_baseline=True) is None

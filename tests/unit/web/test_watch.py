@@ -1,0 +1,140 @@
+"""The routes as a browser and a program use them, over a real store and replayed arms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus
+from specviz.engines.base import Engine
+from specviz.engines.replay import ReplayEngine, events_of
+from specviz.runtime import Runtime, opened
+from specviz.store import RecordedRequest, recording_to_dict
+from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace
+from specviz.web import ingest, watch
+
+PROMPT = Prompt("hello")
+CONFIG = RunConfig(EngineKind.VLLM, Method.BASELINE)
+
+
+def trace(request_id: str, tokens: int) -> Trace:
+    steps = tuple(
+        Step(index, float(index), (), (EmittedToken(index, index, f"t{index} ", Origin.TARGET),))
+        for index in range(tokens)
+    )
+    return Trace(request_id, Fidelity.COUNTED, steps, (1,), 1.0, float(tokens), "stop")
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Iterator[Runtime]:
+    numbers = iter(range(100))
+
+    async def open_arm(config: RunConfig, note: Callable[[str], None]) -> tuple[Engine, RunConfig]:
+        return ReplayEngine(trace(f"r{next(numbers)}", 30), None), config
+
+    with opened(tmp_path / "runs.duckdb", open_arm=open_arm) as runtime:
+        yield runtime
+
+
+@pytest.fixture
+def client(runtime: Runtime) -> TestClient:
+    return TestClient(Starlette(routes=[*watch.routes, *ingest.routes]))
+
+
+def messages(client: TestClient, path: str, **options: Any) -> list[dict[str, Any]]:
+    """Everything the socket says until `end`."""
+    received = []
+    with client.websocket_connect(path, **options) as socket:
+        while True:
+            message = json.loads(socket.receive_text())
+            received.append(message)
+            if message["type"] == "end":
+                return received
+
+
+def events(received: list[dict[str, Any]], arm: str) -> list[dict[str, Any]]:
+    parts = [part for message in received for part in message.get("arms", []) if part["id"] == arm]
+    return [event for part in parts for event in part.get("events", [])]
+
+
+def test_a_job_is_followed_to_its_end(client: TestClient, runtime: Runtime) -> None:
+    job = runtime.jobs.start(PROMPT, [CONFIG, CONFIG])
+    received = messages(client, f"/ws/jobs/{job.job_id}")
+    assert received[0]["type"] == "hello"
+    for arm in job.arms:
+        kinds = [event["type"] for event in events(received, arm.run_id)]
+        assert kinds == ["started", *["step"] * 30, "finished"]
+    assert received[-2]["verdict"] == {
+        "ok": True,
+        "text": "output equals the baseline, 30 of 30 tokens",
+    }
+
+
+def test_a_browser_that_reconnects_gets_the_rest_and_nothing_twice(
+    client: TestClient, runtime: Runtime
+) -> None:
+    job = runtime.jobs.start(PROMPT, [CONFIG])
+    job.done.wait(10)
+    arm = job.arms[0].run_id
+    rest = events(messages(client, f"/ws/jobs/{job.job_id}?seen={arm}:30"), arm)
+    assert [event.get("index") for event in rest] == [29, None]
+
+
+def test_a_stored_run_and_its_group_replay_the_same_events(
+    client: TestClient, runtime: Runtime
+) -> None:
+    job = runtime.jobs.start(PROMPT, [CONFIG, CONFIG])
+    job.done.wait(10)
+    arm = job.arms[0].run_id
+    live = events(messages(client, f"/ws/jobs/{job.job_id}"), arm)
+    assert events(messages(client, f"/ws/runs/{arm}"), arm) == live
+    group = messages(client, f"/ws/groups/{job.job_id}")
+    assert [one["id"] for one in group[0]["arms"]] == [one.run_id for one in job.arms]
+
+
+@pytest.mark.parametrize("path", ["/ws/jobs/nothing", "/ws/runs/nothing", "/ws/groups/nothing"])
+def test_what_is_not_there_closes_with_a_reason(client: TestClient, path: str) -> None:
+    with client.websocket_connect(path) as socket, pytest.raises(WebSocketDisconnect) as closed:
+        socket.receive_text()
+    assert closed.value.code == 4404
+    assert closed.value.reason
+
+
+def test_another_sites_page_may_not_watch(client: TestClient, runtime: Runtime) -> None:
+    job = runtime.jobs.start(PROMPT, [CONFIG])
+    headers = {"origin": "http://evil.example", "host": "127.0.0.1:8501"}
+    with (
+        pytest.raises(WebSocketDisconnect),
+        client.websocket_connect(f"/ws/jobs/{job.job_id}", headers=headers) as socket,
+    ):
+        socket.receive_text()
+
+
+def test_a_run_from_another_process_is_stored_once(client: TestClient, runtime: Runtime) -> None:
+    run = Run("run-1", "run-1", CONFIG, RunStatus.FINISHED, datetime.now(UTC), datetime.now(UTC))
+    told = trace("request-1", 5)
+    request = RecordedRequest(PROMPT, tuple(events_of(told)), RunStatus.FINISHED, datetime.now(UTC))
+    body = recording_to_dict(run, [request])
+    assert client.post("/api/ingest", json=body).json() == {"run_id": "run-1", "stored": True}
+    assert client.post("/api/ingest", json=body).json() == {"run_id": "run-1", "stored": False}
+    assert runtime.store.trace("request-1") == told
+
+
+@pytest.mark.parametrize("body", ["{", "[]", '{"run": 5}'])
+def test_a_body_that_is_no_run_is_refused_with_a_sentence(client: TestClient, body: str) -> None:
+    response = client.post("/api/ingest", content=body)
+    assert response.status_code == 400
+    assert "not a recorded run" in response.json()["error"]
+
+
+def test_a_web_page_may_not_post_runs(client: TestClient) -> None:
+    response = client.post("/api/ingest", content="{}", headers={"origin": "http://evil.example"})
+    assert response.status_code == 403
