@@ -7,8 +7,9 @@ def digits(value: float | None) -> str | None:
     """Three significant digits, without exponent: 0.637, 4.10, 41.3, 1,240."""
     if value is None:
         return None
-    if value >= 100:
+    rounded = float(f"{value:.3g}")  # 9.996 has one digit before the point, 10.0 has two
+    if rounded >= 100:
         return f"{value:,.0f}"
-    if value >= 10:
+    if rounded >= 10:
         return f"{value:.1f}"
-    return f"{value:.2f}" if value >= 1 else f"{value:.3f}"
+    return f"{value:.2f}" if rounded >= 1 else f"{value:.3f}"

@@ -16,6 +16,20 @@ from specviz.trace import Fidelity
 
 Figure = dict[str, str | None]
 
+SPEEDUP, ACCEPTANCE, LENGTH = "speed-up", "acceptance", "accept. length"
+TOK_STEP, TOK_S, TTFT, TPOT = "tok/step", "tok/s", "TTFT ms", "TPOT ms"
+
+MEANINGS = {
+    SPEEDUP: "end-to-end time of the measured baseline / of this arm, for outputs of equal length",
+    ACCEPTANCE: "draft acceptance rate: accepted / drafted tokens, 0 to 1",
+    LENGTH: "mean acceptance length as vLLM counts it: 1 + accepted / drafting steps",
+    TOK_STEP: "output tokens / engine steps, those without a draft included",
+    TOK_S: "output tokens per second, from the request to the last token",
+    TTFT: "time to first token",
+    TPOT: "time per output token after the first chunk",
+}
+"""Every label in its place in the row, and what it says when asked."""
+
 
 def readout(
     metrics: Metrics | None,
@@ -28,18 +42,17 @@ def readout(
     """The figures of an arm: label, value and, where there is none, the reason."""
     if metrics is None:
         empty = "nothing has arrived yet"
-        labels = ("speed-up", "accepted", "tok/draft", "tok/step", "tok/s", "TTFT ms", "TPOT ms")
-        return [_figure(label, None, empty) for label in labels]
+        return [_figure(label, None, empty) for label in MEANINGS]
     drafts = _drafts_reason(metrics, fidelity, is_baseline)
     no_ids = "the server streams text without token ids"
     return [
         _speedup(metrics, baseline, is_baseline=is_baseline, finished=finished),
-        _figure("accepted", digits(metrics.draft_acceptance_rate), drafts),
-        _figure("tok/draft", digits(metrics.mean_acceptance_length), drafts),
-        _figure("tok/step", digits(metrics.tokens_per_step), no_ids),
-        _figure("tok/s", digits(metrics.tokens_per_s), no_ids),
-        _figure("TTFT ms", digits(metrics.ttft_ms), "nothing has arrived yet"),
-        _figure("TPOT ms", digits(metrics.tpot_ms), no_ids if finished else "one chunk so far"),
+        _figure(ACCEPTANCE, digits(metrics.draft_acceptance_rate), drafts),
+        _figure(LENGTH, digits(metrics.mean_acceptance_length), drafts),
+        _figure(TOK_STEP, digits(metrics.tokens_per_step), no_ids),
+        _figure(TOK_S, digits(metrics.tokens_per_s), no_ids),
+        _figure(TTFT, digits(metrics.ttft_ms), "nothing has arrived yet"),
+        _figure(TPOT, digits(metrics.tpot_ms), no_ids if finished else "one chunk so far"),
     ]
 
 
@@ -84,16 +97,16 @@ def _speedup(
     metrics: Metrics, baseline: Metrics | None, *, is_baseline: bool, finished: bool
 ) -> Figure:
     if is_baseline:
-        return _figure("speed-up", "1.00×", None)
+        return _figure(SPEEDUP, "1.00×", None)
     if not finished or baseline is None:
         reason = "needs a finished baseline among the arms" if finished else "at the end of the run"
-        return _figure("speed-up", None, reason)
+        return _figure(SPEEDUP, None, reason)
     if metrics.output_tokens is None or metrics.output_tokens != baseline.output_tokens:
         reason = "the outputs differ in length: compare tok/s"
-        return _figure("speed-up", None, reason)
+        return _figure(SPEEDUP, None, reason)
     if not metrics.e2el_ms or not baseline.e2el_ms:
-        return _figure("speed-up", None, "no end-to-end time")
-    return _figure("speed-up", f"{digits(baseline.e2el_ms / metrics.e2el_ms)}×", None)
+        return _figure(SPEEDUP, None, "no end-to-end time")
+    return _figure(SPEEDUP, f"{digits(baseline.e2el_ms / metrics.e2el_ms)}×", None)
 
 
 def _drafts_reason(metrics: Metrics, fidelity: Fidelity | None, is_baseline: bool) -> str:
@@ -105,4 +118,9 @@ def _drafts_reason(metrics: Metrics, fidelity: Fidelity | None, is_baseline: boo
 
 
 def _figure(label: str, value: str | None, reason: str | None) -> Figure:
-    return {"label": label, "value": value, "reason": None if value is not None else reason}
+    return {
+        "label": label,
+        "value": value,
+        "reason": None if value is not None else reason,
+        "title": MEANINGS[label],
+    }

@@ -55,6 +55,8 @@ def figures(**changes: object) -> dict[str, tuple[str | None, str | None]]:
         (41.25, "41.2"),
         (1240.4, "1,240"),
         (0.0, "0.000"),
+        (9.996, "10.0"),
+        (0.9996, "1.00"),
         (None, None),
     ],
 )
@@ -65,7 +67,7 @@ def test_three_significant_digits(value: float | None, shown: str | None) -> Non
 def test_a_finished_arm() -> None:
     row = figures()
     assert row["speed-up"] == ("1.71×", None)
-    assert row["accepted"] == ("0.640", None)
+    assert row["acceptance"] == ("0.640", None)
     assert row["tok/s"] == ("41.2", None)
 
 
@@ -84,7 +86,7 @@ def test_outputs_of_different_length_give_no_speed_up() -> None:
 
 
 def test_a_baseline_drafts_nothing() -> None:
-    assert figures(metrics=BASELINE, is_baseline=True)["accepted"][1] == (
+    assert figures(metrics=BASELINE, is_baseline=True)["acceptance"][1] == (
         "plain decoding drafts nothing"
     )
 

@@ -1,0 +1,13 @@
+"""A page with nothing but the token strip: `?source=/ws/…&mode=live`."""
+
+import streamlit as st
+
+from specviz.views.token_strip import token_strip
+
+st.set_page_config(layout="wide")
+source = st.query_params.get("source", "")
+mode = "replay" if st.query_params.get("mode") == "replay" else "live"
+height = int(st.query_params.get("height", 360))
+if token_strip(source, mode=mode, key="strip", height=height):
+    st.session_state.ends = st.session_state.get("ends", 0) + 1
+st.write(f"ends: {st.session_state.get('ends', 0)}")

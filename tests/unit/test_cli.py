@@ -1,0 +1,69 @@
+"""The command line's promises: exit codes, one sentence on standard error, JSON and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from specviz.cli import main
+from specviz.config import RunStatus
+from specviz.store import open_store
+
+
+def specviz(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run"], "Missing option"),
+        (["run", "--prompt", "hi", "--temperatur", "1"], "No such option"),
+        (["run", "--prompt", "hi", "--method", "telepathy"], "telepathy"),
+        (["run", "--prompt", "  "], "prompt is empty"),
+        (["run", "--prompt", "hi", "--method", "ngram", "--k", "0"], "K = 0"),
+        (["run", "--prompt", "hi", "--method", "baseline", "--k", "3"], "leave K out"),
+        (["run", "--prompt", "hi", "--temperature", "-1"], "temperature"),
+        (["run", "--prompt", "hi", "--top-p", "0"], "top_p"),
+        (["run", "--prompt", "hi", "--engine", "embedded"], "--engine vllm"),
+        (["serve", "--method", "swift"], "vLLM does not have"),
+        (["serve", "--k", "0"], "K = 0"),
+        (["serve", "--not-ours", "1"], "No such option"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_exit_code_2(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    if arguments[0] == "run":
+        arguments = [*arguments, "--db", str(tmp_path / "runs.duckdb")]
+    assert specviz(*arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert says in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_a_server_that_is_not_there_is_exit_code_1_and_the_failed_run_is_kept(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    db = tmp_path / "runs.duckdb"
+    address = "http://127.0.0.1:9"
+    assert specviz("run", "--prompt", "hi", "--server", address, "--db", str(db), "--json") == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Nothing answers" in err and len(err.strip().splitlines()) == 1
+    with open_store(db) as store:
+        (row,) = store.recent_runs()
+    assert row.run.status is RunStatus.FAILED
+    assert row.run.error is not None and "Nothing answers" in row.run.error
+
+
+def test_doctor_prints_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
+    assert specviz("doctor", "--json") == 0
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert {"Python", "vLLM", "Demo models"} <= {finding["name"] for finding in findings}
