@@ -46,7 +46,7 @@ def run_once(config: RunConfig, prompt: Prompt, db: Path | None, *, as_json: boo
     notes = Console(stderr=True, highlight=False)
 
     def note(text: str) -> None:
-        notes.print(Text(text), style="dim")
+        notes.print(Text(text), style="dim", soft_wrap=True)
 
     sink, close = _open_sink(db, note)
     with closing(close), closing(ServerPool(LOGS)) as pool:

@@ -120,7 +120,8 @@ def _hello(mode: str, prompt: Prompt, arms: Sequence[ArmLog]) -> dict[str, Any]:
             {
                 "id": arm.run_id,
                 "title": arm.config.title,
-                "engine": arm.config.server_version or arm.config.engine.value,
+                "engine": arm.config.engine.value,
+                "badge": arm.config.server_version,
                 "fidelity": None,
                 "k": arm.config.k,
                 "method": arm.config.method.value if arm.config.method else None,

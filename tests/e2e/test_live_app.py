@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from app_process import ROOT, running_app
@@ -16,10 +19,14 @@ LOADING_MS = 150_000
 
 
 @pytest.fixture(scope="module")
-def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("app")
-    store = str(folder / "runs.duckdb")
-    with running_app(ROOT / "app.py", folder / "app.log", SPECVIZ_STORE=store) as url:
+def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("store") / "runs.duckdb"
+
+
+@pytest.fixture(scope="module")
+def app_url(store_path: Path) -> Iterator[str]:
+    log = store_path.with_name("app.log")
+    with running_app(ROOT / "app.py", log, SPECVIZ_STORE=str(store_path)) as url:
         yield url
 
 
@@ -97,3 +104,22 @@ def test_a_server_that_is_not_there_is_one_sentence(page: Page, app_url: str) ->
     page.get_by_role("button", name="Run", exact=True).click()
     failed = page.locator(".pane[data-phase=failed]")
     expect(failed).to_contain_text("Nothing answers at http://127.0.0.1:9", timeout=60_000)
+
+
+def test_a_command_beside_the_app_stores_its_run_through_it(
+    page: Page, app_url: str, store_path: Path
+) -> None:
+    page.goto(f"{app_url}/servers")
+    ready = page.get_by_text(re.compile("draft_model.*ready at http")).first
+    ready.wait_for(timeout=LOADING_MS)
+    found = re.search(r"http://[\d.]+:\d+", ready.inner_text())
+    assert found is not None
+    command = [sys.executable, "-m", "specviz", "run", "--server", found[0]]
+    command += ["--prompt", "A prompt from the shell", "--max-tokens", "8", "--db", str(store_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert f"The app at {app_url} owns the database" in done.stderr.replace("\n", " ")
+    run_id = done.stdout.split()[-1]
+    page.goto(f"{app_url}/run?run={run_id}")
+    expect(page.get_by_text("A prompt from the shell")).to_be_visible()
+    expect(page.locator(".pane .step").first).to_be_visible()

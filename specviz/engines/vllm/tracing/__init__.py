@@ -4,8 +4,9 @@
     hooks.py     puts the recorder into the worker's model runner; reports the handshake
     recorder.py  follows the traced requests through the engine's steps
     verdicts.py  probabilities, random numbers and verdicts of one step, from the sampler's tensors
+    lines.py     one step of one request as a line of its trace
     drafter.py   the draft model's own probabilities at temperature 0
-    fixes.py     two defects of vLLM's CPU build, repaired where they are present
+    fixes.py     defects of vLLM's CPU build, repaired where they are present
     spool.py     files between the worker, which writes, and the API process, which serves
     routes.py    GET /specviz/handshake and /specviz/trace/{key}
     keys.py      which requests asked for a trace

@@ -1,31 +1,45 @@
-"""Two defects of vLLM's CPU build (seen in 0.32.0), repaired only where they are present.
+"""Defects of vLLM's CPU build (seen in 0.32.0), each repaired only where it is present.
+
+    expand_kernel   speculation at temperature > 0 samples from the wrong distribution
+    empty_top_k     top-k without top-p ends the engine
+    seeded_drafts   sampled drafts ignore the request's seed, so a seed does not repeat a run
+    seeded_chunks   a seeded request whose prompt is read in chunks ends the engine
 
 `SPECVIZ_NO_FIXES=1` leaves vLLM as it is. The handshake names the fixes that were needed.
 """
 
 from __future__ import annotations
 
+import functools
 import os
+from types import SimpleNamespace
 from typing import Any
 
 SWITCH = "SPECVIZ_NO_FIXES"
 
 
-def apply_fixes(device: str) -> list[str]:
-    """Repair the rejection sampler of a CPU server; the names of the fixes that were applied."""
-    if device != "cpu" or os.environ.get(SWITCH) == "1":
+def apply_fixes(runner: Any) -> list[str]:
+    """Repair what is wrong on a CPU server; the names of the fixes that were applied."""
+    if runner.device.type != "cpu" or os.environ.get(SWITCH) == "1":
         return []
-    from vllm.v1.sample import rejection_sampler
+    from vllm.v1.sample import rejection_sampler as sampler
+    from vllm.v1.spec_decode import llm_base_proposer as proposer
 
     applied = []
-    if expands_wrongly(rejection_sampler.expand_batch_to_tokens):
-        rejection_sampler.expand_batch_to_tokens = expand_batch_to_tokens
+    if expands_wrongly(sampler.expand_batch_to_tokens):
+        sampler.expand_batch_to_tokens = expand_batch_to_tokens
         applied.append("expand_kernel")
-    if fails_without_rows(rejection_sampler.apply_top_k_top_p):
-        rejection_sampler.apply_sampling_constraints = unless_empty(
-            rejection_sampler.apply_sampling_constraints
-        )
+    if fails_without_rows(sampler.apply_top_k_top_p):
+        sampler.apply_sampling_constraints = unless_empty(sampler.apply_sampling_constraints)
         applied.append("empty_top_k")
+    if ignores_seeds(proposer.compute_probs_and_sample_next_token):
+        proposer.compute_probs_and_sample_next_token = with_seeds(
+            proposer.compute_probs_and_sample_next_token
+        )
+        applied.append("seeded_drafts")
+    if cannot_rewind_seeds():
+        rewind_by_state(runner)
+        applied.append("seeded_chunks")
     return applied
 
 
@@ -77,3 +91,77 @@ def unless_empty(apply_sampling_constraints: Any) -> Any:
         return apply_sampling_constraints(logits, cu_num_draft_tokens, sampling_metadata)
 
     return apply
+
+
+def ignores_seeds(sample_drafts: Any) -> bool:
+    """True if sampling a draft leaves the request's own generator untouched."""
+    import torch
+
+    generator = torch.Generator().manual_seed(0)
+    before = generator.get_state()
+    metadata = SimpleNamespace(
+        all_greedy=False,
+        all_random=True,
+        temperature=torch.ones(1),
+        generators={0: generator},
+    )
+    sample_drafts(torch.zeros(1, 8), metadata)
+    return bool(torch.equal(before, generator.get_state()))
+
+
+def with_seeds(sample_drafts: Any) -> Any:
+    """Sample drafts, those of seeded requests anew with their own generator."""
+    import torch
+
+    @functools.wraps(sample_drafts)
+    def sample(logits: Any, metadata: Any, *args: Any, **kwargs: Any) -> Any:
+        ids, probs = sample_drafts(logits, metadata, *args, **kwargs)
+        if metadata.all_greedy:
+            return ids, probs
+        for row, generator in metadata.generators.items():
+            if metadata.temperature[row] > 0:
+                noise = torch.empty_like(probs[row]).exponential_(generator=generator)
+                ids[row] = (probs[row] / noise).argmax()
+        return ids, probs
+
+    return sample
+
+
+def cannot_rewind_seeds() -> bool:
+    """True if generators have no offset, as on a CPU; vLLM sets it back after a partial prefill."""
+    import torch
+
+    try:
+        torch.Generator().get_offset()
+    except RuntimeError:
+        return True
+    return False
+
+
+def rewind_by_state(runner: Any) -> None:
+    """Give generators of partial prefills their state back, and keep them from being set back."""
+    original_sample, original_bookkeeping = runner._sample, runner._bookkeeping_sync
+
+    def seeds_to_rewind() -> dict[int, Any]:
+        batch, discarded = runner.input_batch, runner.discard_request_mask.np
+        return {row: seed for row, seed in batch.generators.items() if discarded[row]}
+
+    @functools.wraps(original_sample)
+    def sample(*args: Any, **kwargs: Any) -> Any:
+        states = [(seed, seed.get_state()) for seed in seeds_to_rewind().values()]
+        result = original_sample(*args, **kwargs)
+        for seed, state in states:
+            seed.set_state(state)
+        return result
+
+    @functools.wraps(original_bookkeeping)
+    def bookkeeping(*args: Any, **kwargs: Any) -> Any:
+        hidden = seeds_to_rewind()
+        for row in hidden:
+            del runner.input_batch.generators[row]
+        try:
+            return original_bookkeeping(*args, **kwargs)
+        finally:
+            runner.input_batch.generators.update(hidden)
+
+    runner._sample, runner._bookkeeping_sync = sample, bookkeeping

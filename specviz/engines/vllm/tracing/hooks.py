@@ -72,7 +72,7 @@ def install(runner: Any, folder: Path) -> None:
     fixes: list[str] = []
     reason = None
     try:
-        fixes = apply_fixes(runner.device.type)
+        fixes = apply_fixes(runner)
         _install_hooks(runner, Recorder(runner, spool.SpoolWriter(folder)))
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".removeprefix("HooksUnavailable: ")

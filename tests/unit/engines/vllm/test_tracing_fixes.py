@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -57,7 +59,64 @@ def test_empty_batches_pass_through_and_others_are_constrained() -> None:
     assert constrain(full, None, None).tolist() == [[1.0] * 4]
 
 
+def draft_unseeded(logits: Any, metadata: Any) -> tuple[Any, Any]:
+    """Samples as vLLM does: from the global generator, whatever the request's seed."""
+    probs = logits.softmax(-1)
+    return probs.multinomial(1).squeeze(1), probs
+
+
+def metadata(seed: int, temperature: float = 1.0) -> SimpleNamespace:
+    return SimpleNamespace(
+        all_greedy=False,
+        all_random=True,
+        temperature=torch.tensor([temperature, 1.0]),
+        generators={0: torch.Generator().manual_seed(seed)},
+    )
+
+
+def test_drafts_that_ignore_seeds_are_recognised() -> None:
+    assert fixes.ignores_seeds(draft_unseeded)
+    assert not fixes.ignores_seeds(fixes.with_seeds(draft_unseeded))
+
+
+def test_a_seed_repeats_its_drafts_and_follows_the_distribution() -> None:
+    sample, logits = fixes.with_seeds(draft_unseeded), torch.tensor([[0.0, 1.0, 2.0]] * 2)
+    drafts = [sample(logits, metadata(seed))[0][0].item() for seed in range(2000)]
+    assert drafts == [sample(logits, metadata(seed))[0][0].item() for seed in range(2000)]
+    shares = torch.bincount(torch.tensor(drafts), minlength=3) / 2000
+    assert shares.tolist() == pytest.approx(logits[0].softmax(-1).tolist(), abs=0.04)
+
+
+def test_the_seed_of_a_greedy_request_is_not_drawn_from() -> None:
+    greedy = metadata(3, temperature=0.0)
+    before = greedy.generators[0].get_state()
+    fixes.with_seeds(draft_unseeded)(torch.zeros(2, 3), greedy)
+    assert torch.equal(before, greedy.generators[0].get_state())
+
+
+def test_a_partial_prefill_leaves_its_seed_as_it_was() -> None:
+    partial, complete = (torch.Generator().manual_seed(7) for _ in range(2))
+    seeds = {0: partial, 1: complete}
+    seen: list[list[int]] = []
+
+    def sample() -> dict[int, float]:
+        return {row: torch.rand(1, generator=seed).item() for row, seed in seeds.items()}
+
+    runner = SimpleNamespace(
+        input_batch=SimpleNamespace(generators=seeds),
+        discard_request_mask=SimpleNamespace(np=np.array([True, False])),
+        _sample=sample,
+        _bookkeeping_sync=lambda: seen.append(list(seeds)),
+    )
+    fixes.rewind_by_state(runner)
+    first = runner._sample()
+    runner._bookkeeping_sync()
+    assert seen == [[1]] and set(seeds) == {0, 1}
+    second = runner._sample()
+    assert first[0] == second[0] and first[1] != second[1]
+
+
 def test_nothing_is_touched_on_a_gpu_or_when_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert fixes.apply_fixes("cuda") == []
+    assert fixes.apply_fixes(SimpleNamespace(device=torch.device("cuda"))) == []
     monkeypatch.setenv(fixes.SWITCH, "1")
-    assert fixes.apply_fixes("cpu") == []
+    assert fixes.apply_fixes(SimpleNamespace(device=torch.device("cpu"))) == []

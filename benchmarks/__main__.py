@@ -1,0 +1,20 @@
+"""`python -m benchmarks [NAME …]`: run all benchmarks, or those named."""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+
+NAMES = ("speedup", "tracing_cost")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("name", nargs="*", choices=[*NAMES, []], help="default: all")
+    for name in parser.parse_args().name or NAMES:
+        print(f"== {name}")
+        runpy.run_module(f"benchmarks.{name}", run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Speculation against plain decoding, on this machine, per category of the held-out prompts.
+
+Both servers run at once and answer one request at a time, the same prompt one after the other in
+alternating order (A B, B A, …), untraced and greedy. A request counts only if both answers are
+equal, so that time is compared over the same tokens. The speed-up of a category is the ratio of
+its total times; its interval comes from resampling prompts (bootstrap, 95 %).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from specviz.analysis.metrics import Metrics, summarise
+from specviz.config import Method, Prompt, Sampling
+from specviz.engines.vllm.arms import demo_spec
+from specviz.engines.vllm.client import VllmEngine, open_vllm
+from specviz.engines.vllm.pool import ServerPool
+from specviz.machine import hardware_summary
+from specviz.paths import LOGS
+from specviz.prompts import CATEGORIES, load_prompts
+from specviz.trace import Trace, fold
+
+RESAMPLES = 2000
+MAX_TOKENS = 192
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One prompt on both arms."""
+
+    category: str
+    baseline: Trace
+    method: Trace
+
+    @property
+    def equal(self) -> bool:
+        return self.baseline.token_ids == self.method.token_ids
+
+
+async def answer(engine: VllmEngine, prompt: Prompt) -> Trace:
+    sampling = Sampling(max_tokens=min(prompt.max_tokens or MAX_TOKENS, MAX_TOKENS))
+    return fold([event async for event in engine.generate(prompt, sampling)])
+
+
+async def measure(urls: Sequence[str], method: Method, k: int, per_category: int) -> list[Pair]:
+    baseline = await open_vllm(urls[0], traced=False)
+    speculating = await open_vllm(urls[1], method=method, k=k, traced=False)
+    pairs = []
+    for category in CATEGORIES:
+        prompts = load_prompts(category)[:per_category]
+        for number, prompt in enumerate(prompts):
+            if number == 0:  # warm up with the category's own shapes
+                for engine in (baseline, speculating):
+                    await answer(engine, replace(prompt, max_tokens=16))
+            order = [baseline, speculating] if number % 2 == 0 else [speculating, baseline]
+            traces = {id(engine): await answer(engine, prompt) for engine in order}
+            pairs.append(Pair(category, traces[id(baseline)], traces[id(speculating)]))
+    await baseline.close()
+    await speculating.close()
+    return pairs
+
+
+def speedup(pairs: Sequence[Pair]) -> float:
+    """Ratio of the total times, baseline over method."""
+    return sum(_time(pair.baseline) for pair in pairs) / sum(_time(pair.method) for pair in pairs)
+
+
+def interval(pairs: Sequence[Pair], seed: int = 0) -> tuple[float, float]:
+    """95 % bootstrap interval over prompts."""
+    rng = random.Random(seed)
+    ratios = sorted(speedup(rng.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES))
+    return ratios[int(0.025 * RESAMPLES)], ratios[int(0.975 * RESAMPLES)]
+
+
+def _time(trace: Trace) -> float:
+    assert trace.e2el_ms is not None
+    return trace.e2el_ms
+
+
+def row(name: str, pairs: Sequence[Pair]) -> str:
+    """One line of the table. Acceptance is token-weighted over all prompts of the row."""
+    metrics: list[Metrics] = [summarise(pair.method) for pair in pairs]
+    drafted = sum(one.num_draft_tokens or 0 for one in metrics)
+    accepted = sum(one.num_accepted_tokens or 0 for one in metrics)
+    tokens = sum(one.output_tokens or 0 for one in metrics)
+    steps = sum(one.num_steps for one in metrics)
+    equal = [pair for pair in pairs if pair.equal]
+    low, high = interval(equal) if equal else (0.0, 0.0)
+    ratio = f"{speedup(equal):.2f}x [{low:.2f}, {high:.2f}]" if equal else "-"
+    return (
+        f"{name:<18} {len(pairs):>3} prompts  {len(equal):>3} equal  acceptance "
+        f"{accepted / max(drafted, 1):.3f}  tokens/step {tokens / max(steps, 1):.2f}  "
+        f"speed-up {ratio}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--method", default=Method.DRAFT_MODEL, type=Method)
+    parser.add_argument("--k", default=5, type=int)
+    parser.add_argument("--prompts", default=40, type=int, help="per category")
+    options, _ = parser.parse_known_args()
+    pool = ServerPool(LOGS)
+    try:
+        specs = [demo_spec(Method.BASELINE, None), demo_spec(options.method, options.k)]
+        urls = [pool.ensure(spec, lambda text: None).url for spec in specs]
+        pairs = asyncio.run(measure(urls, options.method, options.k, options.prompts))
+    finally:
+        pool.close()
+    print(f"{options.method.value}, K = {options.k}, greedy, batch 1 on {hardware_summary()}")
+    for category in CATEGORIES:
+        print(row(category, [pair for pair in pairs if pair.category == category]))
+    print(row("all", pairs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""A real server that dies in the middle of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psutil
+import pytest
+
+from specviz.bench.record import answer
+from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
+from specviz.engines.vllm.client import open_vllm
+from specviz.engines.vllm.commands import ServerSpec
+from specviz.engines.vllm.server import Server
+from specviz.paths import DEMO_TARGET
+from specviz.store import open_store
+from specviz.trace import Event, Step
+
+pytestmark = pytest.mark.integration
+
+
+async def test_what_arrived_is_kept_and_the_error_is_one_sentence(
+    start: Callable[[ServerSpec], Server], tmp_path: Path
+) -> None:
+    server = start(ServerSpec(str(DEMO_TARGET), Method.NGRAM, k=3))
+    config = RunConfig(EngineKind.VLLM, Method.NGRAM, 3, Sampling(max_tokens=1500, temperature=1.0))
+    run = Run("run", "run", config, RunStatus.RUNNING, datetime.now(UTC))
+    seen: list[Step] = []
+
+    def kill_after_some(event: Event) -> None:
+        if isinstance(event, Step):
+            seen.append(event)
+        if len(seen) == 5:
+            for process in psutil.Process(server.pid).children(recursive=True):
+                process.kill()
+
+    engine = await open_vllm(server.url, stall_timeout_s=20.0)
+    with open_store(tmp_path / "runs.duckdb") as store:
+        outcome = await answer(engine, run, Prompt("Tell me a story."), store, kill_after_some)
+        await engine.close()
+        (request,) = store.requests_of("run")
+        stored = store.trace(request.request_id)
+    assert outcome.status is RunStatus.PARTIAL
+    assert outcome.error is not None and "kept" in outcome.error
+    assert len(outcome.error.splitlines()) == 1
+    assert len(stored.steps) == len(seen) >= 5

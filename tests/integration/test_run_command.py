@@ -1,0 +1,181 @@
+"""`specviz run` against real vLLM servers: what the JSON says must be what the server did."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import httpx
+import pytest
+
+from specviz.config import Method
+from specviz.engines.vllm.client import open_vllm
+from specviz.engines.vllm.prometheus import SpecCounters, parse_counters
+from specviz.engines.vllm.server import Server
+from specviz.errors import RequestRefused
+from specviz.paths import PROJECT_ROOT
+
+pytestmark = pytest.mark.integration
+
+PROMPTS = (
+    "Write a Python function that returns the largest even number in a list.",
+    "What is 17 plus 25?",
+    "Translate to Korean: The teacher reads a book in the library.",
+    "Give me a JSON object for a person named Mina who is 31 years old.",
+)
+SAMPLED = ("--temperature", "0.8", "--seed", "5")
+
+
+def specviz(server: Server, prompt: str, db: Path, *options: str) -> dict[str, Any]:
+    """Run the command as a user does and return its JSON."""
+    command = [sys.executable, "-m", "specviz", "run", "--engine", "vllm", "--server", server.url]
+    command += ["--prompt", prompt, "--max-tokens", "48", "--db", str(db), "--json", *options]
+    done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def counters(server: Server) -> SpecCounters:
+    found = parse_counters(httpx.get(f"{server.url}/metrics").text)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return tmp_path / "runs.duckdb"
+
+
+def check_steps(document: dict[str, Any]) -> None:
+    """Every step adds up, and the tokens of the steps are the tokens of the answer."""
+    for step in document["steps"]:
+        verdicts = [token["verdict"] for token in step["drafted"]]
+        accepted = verdicts.count("accepted")
+        assert verdicts == ["accepted"] * accepted + ["rejected"] * (accepted < len(verdicts)) + [
+            "unverified"
+        ] * max(0, len(verdicts) - accepted - 1)
+        origins = [token["origin"] for token in step["emitted"]]
+        assert origins.count("accepted") <= accepted
+    emitted = [token["token_id"] for step in document["steps"] for token in step["emitted"]]
+    assert emitted == document["token_ids"]
+
+
+@pytest.mark.parametrize("sampling", [(), SAMPLED], ids=["greedy", "sampled"])
+@pytest.mark.parametrize("kind", ["draft_server", "ngram_server"])
+def test_every_step_adds_up_and_the_sums_are_the_servers(
+    request: pytest.FixtureRequest, db: Path, kind: str, sampling: tuple[str, ...]
+) -> None:
+    server: Server = request.getfixturevalue(kind)
+    before = counters(server)
+    documents = [specviz(server, prompt, db, *sampling) for prompt in PROMPTS]
+    difference = counters(server) - before
+    for document in documents:
+        assert document["fidelity"] == "traced"
+        check_steps(document)
+    total = {
+        name: sum(document["metrics"][name] for document in documents)
+        for name in ("num_drafts", "num_draft_tokens", "num_accepted_tokens")
+    }
+    assert total == {
+        "num_drafts": difference.num_drafts,
+        "num_draft_tokens": difference.num_draft_tokens,
+        "num_accepted_tokens": difference.num_accepted_tokens,
+    }
+
+
+def test_accept_prob_and_u_reproduce_every_verdict_of_a_sampled_run(
+    draft_server: Server, db: Path
+) -> None:
+    judged = [
+        token
+        for prompt in PROMPTS
+        for step in specviz(draft_server, prompt, db, *SAMPLED)["steps"]
+        for token in step["drafted"]
+        if token["verdict"] != "unverified"
+    ]
+    assert {token["verdict"] for token in judged} == {"accepted", "rejected"}
+    for token in judged:
+        ratio = token["target_prob"] / token["draft_prob"]
+        assert token["accept_prob"] == pytest.approx(min(1.0, ratio), rel=1e-5)
+        assert (token["u"] <= token["accept_prob"]) == (token["verdict"] == "accepted")
+
+
+@pytest.mark.parametrize("kind", ["draft_server", "ngram_server"])
+def test_greedy_text_equals_the_baselines(
+    request: pytest.FixtureRequest, baseline_server: Server, db: Path, kind: str
+) -> None:
+    server: Server = request.getfixturevalue(kind)
+    for prompt in PROMPTS:
+        plain = specviz(baseline_server, prompt, db)
+        speculated = specviz(server, prompt, db)
+        assert plain["method"] == "baseline"
+        assert {token["origin"] for step in plain["steps"] for token in step["emitted"]} == {
+            "target"
+        }
+        assert speculated["token_ids"] == plain["token_ids"]
+
+
+def test_a_server_without_the_plugin_is_counted_and_agrees_with_the_traced_one(
+    stock_server: Server, draft_server: Server, db: Path
+) -> None:
+    for prompt in PROMPTS:
+        before = counters(stock_server)
+        counted = specviz(stock_server, prompt, db, "--method", "draft_model")
+        difference = counters(stock_server) - before
+        traced = specviz(draft_server, prompt, db)
+        assert (counted["fidelity"], traced["fidelity"]) == ("counted", "traced")
+        check_steps(counted)
+        assert counted["metrics"]["num_draft_tokens"] == difference.num_draft_tokens
+        assert counted["token_ids"] == traced["token_ids"]
+        labels = [
+            [token["origin"] for step in document["steps"] for token in step["emitted"]]
+            for document in (counted, traced)
+        ]
+        assert labels[0] == labels[1]
+
+
+def test_the_run_is_in_the_database_with_every_decision(draft_server: Server, db: Path) -> None:
+    document = specviz(draft_server, PROMPTS[0], db, *SAMPLED)
+    drafted = sum(len(step["drafted"]) for step in document["steps"])
+    with duckdb.connect(str(db), read_only=True) as connection:
+        row = connection.execute(
+            "SELECT r.status, r.method, r.k, q.fidelity, (SELECT count(*) FROM decisions) "
+            "FROM runs r JOIN requests q USING (run_id) WHERE run_id = ?",
+            [document["run_id"]],
+        ).fetchone()
+    assert row is not None
+    assert [str(value) for value in row] == ["finished", "draft_model", "4", "traced", str(drafted)]
+
+
+def test_a_prompt_longer_than_the_context_is_refused_in_the_servers_words(
+    baseline_server: Server, db: Path
+) -> None:
+    command = [sys.executable, "-m", "specviz", "run", "--server", baseline_server.url]
+    command += ["--prompt", "word " * 5000, "--db", str(db)]
+    done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "context" in done.stderr and len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(("method", "k"), [(Method.NGRAM, None), (Method.DRAFT_MODEL, 7)])
+def test_a_server_that_runs_something_else_is_said(
+    draft_server: Server, db: Path, method: Method, k: int | None
+) -> None:
+    options = ["--method", method.value, *(["--k", str(k)] if k else [])]
+    command = [sys.executable, "-m", "specviz", "run", "--server", draft_server.url]
+    command += ["--prompt", "hello", "--db", str(db), *options]
+    done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "runs" in done.stderr
+
+
+async def test_a_wrong_model_name_names_the_right_one(baseline_server: Server) -> None:
+    with pytest.raises(RequestRefused, match="serves"):
+        await asyncio.wait_for(open_vllm(baseline_server.url, model="other"), 30)

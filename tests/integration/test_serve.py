@@ -1,0 +1,163 @@
+"""Starting and stopping real servers: no orphan, and one sentence when it cannot work."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from specviz.config import Method
+from specviz.engines.vllm.commands import HOST, ServerSpec
+from specviz.engines.vllm.server import start_server
+from specviz.errors import ServerStartFailed
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
+
+pytestmark = pytest.mark.integration
+
+GONE_WITHIN_S = 20.0
+
+DRAFT = ServerSpec(str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT))
+
+START_AND_DIE = """
+import os, sys, psutil
+from pathlib import Path
+from specviz.engines.vllm.commands import ServerSpec
+from specviz.engines.vllm.server import start_server
+spec, log_dir = ServerSpec(sys.argv[1]), Path(sys.argv[2])
+server = start_server(spec, log_dir=log_dir, on_progress=lambda _: None)
+tree = [psutil.Process(server.pid), *psutil.Process(server.pid).children(recursive=True)]
+print(*(process.pid for process in tree), flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+SERVE = """
+import sys
+from pathlib import Path
+from specviz.engines.vllm.commands import ServerSpec
+from specviz.engines.vllm.serve import serve
+sys.exit(serve(ServerSpec(sys.argv[1]), log_dir=Path(sys.argv[2])))
+"""
+
+
+def python(code: str, log_dir: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-u", "-c", code, str(DEMO_TARGET), str(log_dir)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=PROJECT_ROOT,
+    )
+
+
+def wait_until_gone(pids: list[int]) -> list[int]:
+    """Those of `pids` that still run after `GONE_WITHIN_S`."""
+    deadline = time.monotonic() + GONE_WITHIN_S
+    while (left := [pid for pid in pids if is_running(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return left
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def failure(spec: ServerSpec, log_dir: Path) -> str:
+    with pytest.raises(ServerStartFailed) as raised:
+        start_server(spec, log_dir=log_dir, on_progress=lambda _: None)
+    message = str(raised.value)
+    assert "\n" not in message and "Traceback" not in message
+    return message
+
+
+def test_serve_prints_its_url_and_stops_cleanly_on_ctrl_c(log_dir: Path) -> None:
+    process = python(SERVE, log_dir)
+    assert process.stdout and process.stderr
+    url_line = process.stdout.readline()
+    url = re.match(r"http://127\.0\.0\.1:\d+", url_line)
+    assert url, process.stderr.read()
+    assert httpx.get(f"{url[0]}/health").status_code == 200
+    tree = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+    assert len(tree) >= 3
+    process.send_signal(signal.SIGINT)
+    _, progress = process.communicate(timeout=30.0)
+    assert process.returncode == 0
+    assert wait_until_gone(tree) == []
+    assert "loading weights" in progress and "ready" in progress
+
+
+def test_killing_the_parent_leaves_no_process(log_dir: Path) -> None:
+    process = python(START_AND_DIE, log_dir)
+    out, err = process.communicate(timeout=240.0)
+    tree = [int(pid) for pid in out.split()]
+    assert process.returncode == -signal.SIGKILL and len(tree) >= 3, err
+    assert wait_until_gone(tree) == []
+
+
+def test_cancelling_while_loading_leaves_no_process(log_dir: Path) -> None:
+    cancel = threading.Event()
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    started: list[int] = []
+
+    def progress(text: str) -> None:
+        started.extend(child.pid for child in psutil.Process().children(recursive=True))
+        if "(2 s)" in text:
+            cancel.set()
+
+    with pytest.raises(ServerStartFailed, match="cancelled"):
+        start_server(DRAFT, log_dir=log_dir, on_progress=progress, cancel=cancel)
+    assert wait_until_gone(list(set(started) - before)) == []
+
+
+def test_a_missing_model_folder_is_named(log_dir: Path) -> None:
+    assert "/nowhere/model" in failure(ServerSpec("/nowhere/model"), log_dir)
+
+
+def test_a_taken_port_is_named(log_dir: Path) -> None:
+    with socket.socket() as other:
+        other.bind((HOST, 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert str(port) in failure(ServerSpec(str(DEMO_TARGET), port=port), log_dir)
+
+
+def test_an_unknown_flag_is_named(log_dir: Path) -> None:
+    spec = ServerSpec(str(DEMO_TARGET), extra_args=("--speculative-model", "x"))
+    assert "unrecognized arguments: --speculative-model" in failure(spec, log_dir)
+
+
+def test_vocabularies_that_differ_are_told(log_dir: Path, tmp_path: Path) -> None:
+    draft = tmp_path / "draft"
+    draft.mkdir()
+    for file in DEMO_DRAFT.iterdir():
+        text = file.read_bytes()
+        if file.name == "config.json":
+            text = text.replace(b'"vocab_size": 4096', b'"vocab_size": 4000')
+        (draft / file.name).write_bytes(text)
+    spec = ServerSpec(str(DEMO_TARGET), Method.DRAFT_MODEL, str(draft))
+    assert "should have the same vocabulary size" in failure(spec, log_dir)
+
+
+def test_an_engine_that_dies_on_its_first_request_is_a_failed_start(log_dir: Path) -> None:
+    config = (
+        f'{{"method": "draft_model", "model": "{DEMO_DRAFT}", "num_speculative_tokens": 4, '
+        '"rejection_sample_method": "synthetic", "synthetic_acceptance_length": 2.0}'
+    )
+    spec = ServerSpec(
+        str(DEMO_TARGET),
+        Method.DRAFT_MODEL,
+        str(DEMO_DRAFT),
+        extra_args=("--speculative-config", config),
+    )
+    assert "Synthetic acceptance not supported" in failure(spec, log_dir)
