@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import runpy
 
-NAMES = ("speedup", "tracing_cost")
+NAMES = ("first_token", "speedup", "tracing_cost")
 
 
 def main() -> None:
