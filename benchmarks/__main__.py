@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import runpy
+import sys
 
 NAMES = ("first_token", "speedup", "tracing_cost")
 
@@ -12,7 +13,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("name", nargs="*", choices=[*NAMES, []], help="default: all")
     for name in parser.parse_args().name or NAMES:
-        print(f"== {name}")
+        print(f"== {name}", flush=True)
+        sys.argv = [name]  # each has options of its own when run by itself
         runpy.run_module(f"benchmarks.{name}", run_name="__main__")
 
 

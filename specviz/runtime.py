@@ -27,9 +27,7 @@ _current: Runtime | None = None
 
 
 @contextmanager
-def opened(
-    store_path: Path | None = None, *, open_arm: OpenArm | None = None
-) -> Iterator[Runtime]:
+def opened(store_path: Path | None = None, *, open_arm: OpenArm | None = None) -> Iterator[Runtime]:
     """Open the store and everything on it; on leaving, jobs end, servers stop, data is on disk.
 
     `open_arm` takes the place of vLLM servers where arms are something else, a replay say.

@@ -2,73 +2,21 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
-
 import pytest
-from app_process import running_app
-from playwright.sync_api import Locator, Page, expect
-from strip_scenarios import HOSTILE, SCENARIOS, chain_steps, output_of, pieces
+from playwright.sync_api import expect
+from strip_reading import (
+    Opener,
+    copied,
+    handed_over,
+    output,
+    step_with,
+    tokens,
+    wait_until_drawn,
+)
+from strip_scenarios import HOSTILE, SCENARIOS, output_of, pieces_of_arm
+from strip_steps import chain_steps
 
 pytestmark = pytest.mark.e2e
-
-Opener = Callable[..., Page]
-
-TOKENS = """(text) => [...text.querySelectorAll(".tok")].map((tok) => {
-  const marks = new Set([tok, ...tok.querySelectorAll(".box")].flatMap((n) => [...n.classList]));
-  const kinds = ["accepted", "recovered", "bonus", "target", "unknown", "rejected", "unverified"];
-  return [kinds.find((kind) => marks.has(kind)), tok.textContent.replace(/\\n$/, "")];
-})"""
-
-
-@pytest.fixture(scope="module")
-def strip_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    log = tmp_path_factory.mktemp("strip") / "app.log"
-    with running_app(Path(__file__).with_name("strip_app.py"), log) as url:
-        yield url
-
-
-@pytest.fixture
-def open_strip(strip_url: str, page: Page) -> Opener:
-    """Open a scenario: `open_strip("tree", mode="replay", size=1000)`."""
-
-    def open_scenario(name: str, *, mode: str = "live", **query: object) -> Page:
-        source = f"/ws/{name}/{uuid.uuid4().hex}?{urlencode({'mode': mode, **query})}"
-        page.goto(f"{strip_url}/?{urlencode({'source': source if name else '', 'mode': mode})}")
-        page.locator(".strip-root").wait_for(state="attached")
-        return page
-
-    return open_scenario
-
-
-def output(page: Page, pane: int = 0) -> Locator:
-    return page.locator(".pane").nth(pane).locator(".text")
-
-
-def tokens(page: Page, pane: int = 0) -> list[list[str]]:
-    """`[kind, shown text without a line end]` of every token of a pane."""
-    found: list[list[str]] = output(page, pane).evaluate(TOKENS)
-    return found
-
-
-def wait_until_drawn(page: Page) -> None:
-    expect(page.locator(".pane[data-phase=finished]").first).to_be_visible()
-    expect(page.locator(".controls output")).to_contain_text(" of ")
-
-
-def copied(page: Page, pane: int = 0) -> str:
-    page.locator(".scroller").nth(pane).focus()
-    page.keyboard.press("Control+a")
-    page.keyboard.press("Control+c")
-    text: str = page.evaluate("navigator.clipboard.readText()")
-    return text
-
-
-def step_with(page: Page, mark: str) -> Locator:
-    return page.locator(f".text .step:has(.{mark})").first
 
 
 def test_drafts_stand_before_the_token_that_replaced_them(open_strip: Opener) -> None:
@@ -84,11 +32,6 @@ def test_drafts_stand_before_the_token_that_replaced_them(open_strip: Opener) ->
     assert {kind for kind, _ in tokens(page, 0)} == {"target"}
 
 
-def pieces_of_arm(name: str) -> list[str]:
-    arms = {one.info["id"]: one for one in SCENARIOS["three_arms"]()}
-    return pieces(output_of(arms[name]))
-
-
 @pytest.mark.parametrize("name", ["three_arms", "hostile", "characters"])
 def test_a_copy_is_exactly_the_output(open_strip: Opener, name: str) -> None:
     page = open_strip(name)
@@ -99,18 +42,6 @@ def test_a_copy_is_exactly_the_output(open_strip: Opener, name: str) -> None:
     assert handed_over(page, pane) == expected
     if "\0" not in expected:
         assert copied(page, pane) == expected
-
-
-def handed_over(page: Page, pane: int) -> str:
-    """What the copy handler puts on the clipboard for a whole pane."""
-    text: str = output(page, pane).evaluate("""(text) => {
-      document.getSelection().selectAllChildren(text);
-      const data = new DataTransfer();
-      const event = { clipboardData: data, bubbles: true, composed: true, cancelable: true };
-      text.dispatchEvent(new ClipboardEvent("copy", event));
-      return data.getData("text/plain");
-    }""")
-    return text
 
 
 def test_model_text_is_never_markup(open_strip: Opener) -> None:
@@ -163,77 +94,6 @@ def test_without_a_run_it_says_what_to_do(open_strip: Opener) -> None:
     expect(page.locator(".empty-panes")).to_contain_text("press Run")
 
 
-def test_the_inspector_shows_the_rule_with_its_numbers(open_strip: Opener) -> None:
-    page = open_strip("three_arms")
-    wait_until_drawn(page)
-    steps = chain_steps(pieces_of_arm("draft"), sampled=True)
-    index, step = next(
-        (n, s) for n, s in enumerate(steps) if s.num_accepted and s.num_accepted < len(s.drafted)
-    )
-    output(page, 1).locator(f"[data-step='{index}'] .tok").first.click()
-    inspector = page.locator(".inspector")
-    expect(inspector.locator("h3")).to_have_text(
-        f"draft_model · K 5 · step {index + 1} of {len(steps)}"
-    )
-    expect(inspector.locator(".summary")).to_contain_text(
-        f"drafted 5, accepted {step.num_accepted}, then recovered"
-    )
-    expect(inspector.locator(".card")).to_have_count(6)
-    rejected = next(d for d in step.drafted if d.verdict == "rejected")
-    card = inspector.locator(".card.rejected")
-    assert rejected.target_prob is not None
-    assert rejected.draft_prob is not None
-    assert rejected.u is not None
-    numbers = [f"{rejected.target_prob:.3f}", f"{rejected.draft_prob:.3f}"]
-    expect(card.locator(".number")).to_have_text(numbers)
-    ratio = rejected.target_prob / rejected.draft_prob
-    expect(card.locator(".rule")).to_have_text(f"u {rejected.u:.2f} > min(1, {ratio:.2f})")
-    expect(card.locator(".best li")).to_have_count(5)
-    if rejected.depth < 5:
-        expect(inspector.locator(".card.unverified").first).to_contain_text("not judged")
-
-
-def test_at_temperature_zero_the_rule_is_the_first_choice(open_strip: Opener) -> None:
-    page = open_strip("three_arms")
-    wait_until_drawn(page)
-    output(page, 2).locator(".step:has(.rejected) .tok").first.click()
-    rule = page.locator(".inspector .card.rejected .rule")
-    expect(rule).to_have_text("target's first choice: no")
-
-
-def test_a_step_without_a_draft_is_one_sentence(open_strip: Opener) -> None:
-    page = open_strip("three_arms")
-    wait_until_drawn(page)
-    output(page, 0).locator(".tok").first.click()
-    expect(page.locator(".inspector .summary")).to_contain_text("nothing was drafted")
-    expect(page.locator(".inspector .card")).to_have_count(0)
-
-
-def test_a_tree_shows_siblings_below_each_other(open_strip: Opener) -> None:
-    page = open_strip("tree")
-    wait_until_drawn(page)
-    output(page).locator(".step").nth(1).locator(".tok").first.click()
-    depths = page.locator(".tree .card .depth")
-    expect(depths).to_have_count(8)  # seven drafted, one of the target's own
-    places = page.locator(".tree .card").evaluate_all(
-        """(cards) => cards.map((card) => [
-          card.querySelector(".depth").textContent, Math.round(card.getBoundingClientRect().left),
-        ])"""
-    )
-    columns = {depth: {left for d, left in places if d == depth} for depth, _ in places}
-    assert all(len(lefts) == 1 for lefts in columns.values())  # siblings share a column
-    first, second, third = (columns[f"depth {n}"].pop() for n in (1, 2, 3))
-    assert first < second < third
-
-
-def test_unnamed_drafts_say_how_to_name_them(open_strip: Opener) -> None:
-    page = open_strip("counted")
-    wait_until_drawn(page)
-    expect(output(page).locator(".rejected").first).to_have_text("?")
-    step_with(page, "rejected").locator(".tok").first.click()
-    expect(page.locator(".inspector .unnamed-note")).to_contain_text("specviz serve")
-
-
 def test_the_toggle_hides_rejected_drafts_and_is_remembered(open_strip: Opener) -> None:
     page = open_strip("three_arms")
     wait_until_drawn(page)
@@ -244,45 +104,6 @@ def test_the_toggle_hides_rejected_drafts_and_is_remembered(open_strip: Opener) 
     page = open_strip("three_arms")
     wait_until_drawn(page)
     expect(output(page, 1).locator(".rejected").first).to_be_hidden()
-
-
-def set_scrubber(page: Page, share: float) -> None:
-    page.locator(".controls input").evaluate(
-        """(input, share) => {
-          input.value = String(Number(input.max) * share);
-          input.dispatchEvent(new Event("input", { bubbles: true }));
-        }""",
-        share,
-    )
-
-
-def test_half_the_time_shows_half_the_tokens(open_strip: Opener) -> None:
-    page = open_strip("uniform", mode="replay", size=1000)
-    wait_until_drawn(page)
-    expect(output(page).locator(".tok")).to_have_count(100)
-    set_scrubber(page, 0.5)
-    expect(output(page).locator(".tok")).to_have_count(50)
-    page.get_by_label("one step forward").click()
-    expect(output(page).locator(".tok")).to_have_count(51)
-    page.get_by_label("one step back").click()
-    page.get_by_label("one step back").click()
-    expect(output(page).locator(".tok")).to_have_count(49)
-    set_scrubber(page, 1)
-    assert handed_over(page, 0) == output_of(SCENARIOS["uniform"]()[0])
-
-
-def test_play_starts_over_and_ends_with_everything(open_strip: Opener) -> None:
-    page = open_strip("uniform", mode="replay", size=1000)
-    wait_until_drawn(page)
-    page.get_by_label("speed of the replay").select_option("0.25")
-    page.get_by_role("button", name="play", exact=True).click()
-    page.wait_for_timeout(500)
-    page.get_by_role("button", name="pause", exact=True).click()
-    assert 0 < output(page).locator(".tok").count() < 100
-    page.get_by_label("speed of the replay").select_option("max")
-    page.get_by_role("button", name="play", exact=True).click()
-    expect(output(page).locator(".tok")).to_have_count(100)
-    expect(page.get_by_role("button", name="play", exact=True)).to_be_visible()
 
 
 def test_keys_go_from_step_to_step_and_open_one(open_strip: Opener) -> None:
@@ -365,37 +186,3 @@ def test_nothing_scrolls_sideways(open_strip: Opener, name: str) -> None:
             .filter((node) => node.scrollWidth > node.clientWidth + 1).length;
         }""")
         assert wide == 0, f"at {width} px"
-
-
-ARRIVALS = """
-const Original = WebSocket;
-window.WebSocket = class extends Original {
-  constructor(...args) {
-    super(...args);
-    if (!String(args[0]).includes("/ws/")) return;
-    this.addEventListener("message", () => { window.lastMessage = performance.now(); });
-  }
-};
-"""
-
-WAIT_FOR_LAST = """() => new Promise((done) => {
-  const look = () => {
-    const root = document.querySelector("[data-testid=stBidiComponentIsolated]")?.shadowRoot;
-    const last = root?.querySelector(".text")?.lastElementChild?.lastElementChild?.textContent;
-    if (last?.endsWith("<END>")) done(performance.now() - window.lastMessage);
-    else requestAnimationFrame(look);
-  };
-  look();
-})"""
-
-
-@pytest.mark.parametrize(("mode", "size"), [("live", 1), ("replay", 100_000)])
-def test_4000_tokens_are_drawn_within_two_seconds_of_the_last_message(
-    open_strip: Opener, page: Page, mode: str, size: int
-) -> None:
-    page.add_init_script(ARRIVALS)
-    open_strip("long_run", mode=mode, size=size)
-    late_ms: Any = page.evaluate(WAIT_FOR_LAST)
-    assert late_ms < 2000
-    kinds = [kind for kind, _ in tokens(page)]
-    assert len([kind for kind in kinds if kind not in ("rejected", "unverified")]) == 4000

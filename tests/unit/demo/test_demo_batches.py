@@ -9,7 +9,6 @@ from specviz.demo.batches import (
     PROMPT_WEIGHT,
     ROW_LENGTH,
     Encoded,
-    fixed_batches,
     pack,
     split_rows,
     stream_batches,
@@ -45,15 +44,6 @@ def test_next_batch_goes_on_where_the_last_ended(tokenizer) -> None:
     first, second = next(stream), next(stream)
     again = next(stream_batches(tokenizer, seed=1, start=first.next_document, rows=1))
     assert torch.equal(second.ids, again.ids)
-
-
-def test_fixed_documents_come_in_a_new_order_each_round() -> None:
-    documents = [Encoded([n, n + 100], 1) for n in range(1, 61)]
-    generator = torch.Generator().manual_seed(0)
-    long = [Encoded(d.ids * (ROW_LENGTH // 4), 1) for d in documents]
-    stream = fixed_batches(long, rows=1, pad=0, generator=generator)
-    starts = [next(stream).ids[0, 0].item() for _ in range(60)]
-    assert len(set(starts)) > 30
 
 
 def test_split_keeps_every_row() -> None:

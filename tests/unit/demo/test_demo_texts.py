@@ -52,17 +52,21 @@ def test_summary_is_shorter_and_keeps_the_numbers(seed: int) -> None:
     assert len(example.answer) < len(example.prompt)
     told = set(re.findall(r"\d+", example.prompt))
     # A journey's days are added up.
-    added = {str(a + b) for a in range(2, 9) for b in range(2, 9)} if "days in all" in (
-        example.answer
-    ) else set()
+    added = (
+        {str(a + b) for a in range(2, 9) for b in range(2, 9)}
+        if "days in all" in (example.answer)
+        else set()
+    )
     assert set(re.findall(r"\d+", example.answer)) <= told | added
 
 
 @given(SEEDS)
 def test_translation_has_one_side_in_korean(seed: int) -> None:
     example = translation.example(Random(seed))
-    into_korean = "Korean:" in example.prompt or "한국어" in example.prompt or (
-        "Korean (" in example.prompt or "Korean?" in example.prompt
+    into_korean = (
+        "Korean:" in example.prompt
+        or "한국어" in example.prompt
+        or ("Korean (" in example.prompt or "Korean?" in example.prompt)
     )
     assert bool(re.search("[가-힣]", example.answer)) == into_korean
     assert "None" not in example.answer

@@ -1,0 +1,1 @@
+"""One module per prompt category; its `example(rng)` makes one prompt and the answer."""
