@@ -80,9 +80,9 @@ def serve(
 def train(
     out: Annotated[Path | None, typer.Option(help="Where the models go: data/models.")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    target_minutes: Annotated[float, typer.Option(help="For the target model.")] = 60.0,
-    draft_minutes: Annotated[float, typer.Option(help="For the draft model.")] = 25.0,
-    seed: Annotated[int, typer.Option(help="Of corpus and weights.")] = 0,
+    target_minutes: Annotated[float, typer.Option(help="For the target model.")] = 45.0,
+    draft_minutes: Annotated[float, typer.Option(help="For the draft model.")] = 21.0,
+    seed: Annotated[int, typer.Option(help="Of corpus and weights.")] = 20,
     fresh: Annotated[bool, typer.Option(help="Begin again instead of resuming.")] = False,
 ) -> None:
     """Make the demo family again: corpus, tokenizer, target, draft, model card."""

@@ -1,4 +1,4 @@
-"""The command line's promises: exit codes, one sentence on standard error, JSON and nothing else."""
+"""The command line: exit codes, one sentence on standard error, JSON and nothing else."""
 
 from __future__ import annotations
 
