@@ -11,8 +11,10 @@ CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    """One browser a module: while Playwright's synchronous API is open, its event loop runs in
+    this thread, and tests of asynchronous code could not."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
