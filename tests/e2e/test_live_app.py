@@ -96,8 +96,9 @@ def test_cancel_keeps_what_arrived_and_the_next_run_works(page: Page, app_url: s
 
 def test_a_server_that_is_not_there_is_one_sentence(page: Page, app_url: str) -> None:
     page.goto(app_url)
+    expect(page.get_by_text("Watch a real vLLM server")).to_be_visible()
     page.get_by_role("button", name="Arms").click()
-    url = page.get_by_label("Server URL").first
+    url = page.locator("input[aria-label='Server URL']:enabled").first
     url.fill("http://127.0.0.1:9")
     url.press("Enter")
     page.keyboard.press("Escape")
