@@ -110,7 +110,8 @@ def _acceptance(results: Sequence[Acceptance], k: int) -> str:
     head = "category | acceptance rate | tokens per step | draft tokens | answers that end"
     return _table(f"Acceptance (draft model, K = {k}, greedy, held-out prompts)", head, rows) + (
         "\nAcceptance rate = accepted / proposed draft tokens. Counted by "
-        "`specviz/demo/evaluate.py` on the bf16 models.\n"
+        "`specviz/demo/evaluate.py` on the bf16 models, without proposals beyond the end of an "
+        "answer; a server counts those too, so its rate is lower.\n"
     )
 
 
