@@ -20,7 +20,8 @@ from specviz import __version__
 from specviz.engines.vllm.tracing import spool
 from specviz.engines.vllm.tracing.keys import is_key
 
-POLL_S = 0.004
+POLL_S = 0.02
+"""Every reader polls: at 4 ms, 16 of them cost a tenth of a two-core server's tokens/s."""
 IDLE_LIMIT_S = 600.0
 GRACE_S = 30.0
 """How long a trace outlives its reader, who may come back after a broken connection."""
