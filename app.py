@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from specviz import runtime
+from specviz.engines.opening import warm_up
 from specviz.views.address import app_url, under_base_path
 from specviz.web import ingest, watch
 
@@ -16,6 +17,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Own the store, the jobs and the servers while the app runs."""
     with runtime.opened() as current:
         current.store.announce(app_url())
+        warm_up()
         yield {}
 
 

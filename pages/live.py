@@ -5,8 +5,9 @@ import streamlit as st
 from specviz.errors import UsageError
 from specviz.runtime import current
 from specviz.views import live_controls, live_state
+from specviz.views.arm_controls import arm_settings
+from specviz.views.empty_live import before_the_run
 from specviz.views.job_view import cancel_button, show_job
-from specviz.views.server_status import demo_servers
 
 live_state.ensure_prompt()
 
@@ -17,7 +18,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     live_controls.category_row()
     live_controls.another_prompt()
 with st.container(horizontal=True, vertical_alignment="center"):
-    arms = live_controls.arm_settings()
+    arms = arm_settings()
     sampling = live_controls.sampling_settings()
 choice = live_controls.choice(prompt_text, sampling, arms)
 
@@ -41,6 +42,6 @@ if problem := st.session_state.get(live_state.PROBLEM):
 if job is None and st.query_params.get(live_state.JOB):
     st.info("This job ended before the app was restarted. Its run is kept under Runs.")
 if job is None:
-    demo_servers(choice)
+    before_the_run(choice)
 else:
     show_job(job)

@@ -30,7 +30,10 @@ DbOption = Annotated[Path | None, typer.Option("--db", help="The DuckDB file of 
 @app.command()
 def run(
     prompt: Annotated[str, typer.Option(help="The user message.")],
-    engine: Annotated[EngineKind, typer.Option(help="What answers.")] = EngineKind.VLLM,
+    engine: Annotated[
+        EngineKind | None,
+        typer.Option(help="What answers; vllm if --server is given."),
+    ] = None,
     server: Annotated[str | None, typer.Option(help="URL of a running server.")] = None,
     method: Annotated[Method | None, typer.Option(help="How tokens are drafted.")] = None,
     k: Annotated[int | None, typer.Option(help="num_speculative_tokens.")] = None,
@@ -38,20 +41,36 @@ def run(
     top_p: Annotated[float, typer.Option(help="Nucleus sampling.")] = 1.0,
     max_tokens: Annotated[int, typer.Option(help="Longest answer.")] = 128,
     seed: Annotated[int | None, typer.Option(help="Makes a sampled run repeatable.")] = None,
-    no_trace: Annotated[bool, typer.Option(help="Do not ask the server for a trace.")] = False,
+    model: Annotated[str | None, typer.Option(help="Folder or name; the demo target.")] = None,
+    draft: Annotated[
+        Path | None, typer.Option(help="Folder of a draft model or head; the demo one.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="NAME=VALUE for the embedded engine: shape=chain|tree, dtype=bfloat16|float32, "
+            "acceptance=exact|typical, draft_sampling=sampled|greedy, device=auto|cpu|cuda."
+        ),
+    ] = None,
+    no_trace: Annotated[bool, typer.Option(help="Do not trace: no probabilities.")] = False,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer one prompt, show every decision, store the run."""
     from specviz.commands.run import run_once
 
+    if engine is None:
+        engine = EngineKind.VLLM if server else EngineKind.EMBEDDED
     config = RunConfig(
         engine=engine,
-        method=method,
+        method=method or _usual_method(engine),
         k=k,
         sampling=Sampling(temperature, top_p, max_tokens, seed),
+        model=model,
+        draft=str(draft) if draft else None,
         server_url=server,
         traced=not no_trace,
+        options=_options(option or []),
     )
     _exit(run_once(config, Prompt(prompt), db, as_json=as_json))
 
@@ -83,19 +102,29 @@ def train(
     target_minutes: Annotated[float, typer.Option(help="For the target model.")] = 45.0,
     draft_minutes: Annotated[float, typer.Option(help="For the draft model.")] = 21.0,
     seed: Annotated[int, typer.Option(help="Of corpus and weights.")] = 20,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this: pair (target and draft), eagle3, medusa, eagle; repeatable."),
+    ] = None,
+    finetune_draft: Annotated[
+        Path | None,
+        typer.Option(help="JSONL of prompts, with answers or without, or plain text: adapt to it."),
+    ] = None,
     fresh: Annotated[bool, typer.Option(help="Begin again instead of resuming.")] = False,
 ) -> None:
-    """Make the demo family again: corpus, tokenizer, target, draft, model card."""
-    from specviz.demo.train import train_family
-    from specviz.paths import MODELS
+    """Make the demo family again, or a draft model for texts of your own."""
+    from specviz.commands import train as training
 
-    train_family(
-        out or MODELS,
+    if finetune_draft is not None:
+        training.finetune(finetune_draft, out, device=device, seed=seed)
+        return
+    training.train(
+        out,
         device=device,
         target_minutes=target_minutes,
         draft_minutes=draft_minutes,
         seed=seed,
-        progress=typer.echo,
+        parts=part or [],
         resume=not fresh,
     )
 
@@ -106,6 +135,19 @@ def doctor(as_json: JsonOption = False) -> None:
     from specviz.commands.doctor import report
 
     typer.echo(report(as_json=as_json))
+
+
+def _usual_method(engine: EngineKind) -> Method | None:
+    """A server says itself how it drafts; the embedded engine is told."""
+    return Method.DRAFT_MODEL if engine is EngineKind.EMBEDDED else None
+
+
+def _options(given: list[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    for name, separator, value in pairs:
+        if not (name and separator and value):
+            raise UsageError(f"--option {name}{separator}{value} is not NAME=VALUE.")
+    return {name: value for name, _, value in pairs}
 
 
 def _exit(code: int) -> None:

@@ -107,10 +107,21 @@ class RunConfig:
         check_k(self.method, self.k)
 
     @property
+    def is_lossless(self) -> bool:
+        """Whether the target's own distribution is promised: typical acceptance does not."""
+        return self.options.get("acceptance", "exact") == "exact"
+
+    @property
     def title(self) -> str:
-        """Short name of the arm, as on a pane or in a table: `draft_model · K 5`."""
-        name = self.method.value if self.method else "server"
-        return f"{name} · K {self.k}" if self.k else name
+        """Short name of the arm, as on a pane or in a table: `eagle3 · K 5 · tree`."""
+        parts = [self.method.value if self.method else "server"]
+        if self.k:
+            parts.append(f"K {self.k}")
+        if (shape := self.options.get("shape")) in ("chain", "tree"):
+            parts.append(shape)
+        if not self.is_lossless:
+            parts.append("typical, not lossless")
+        return " · ".join(parts)
 
 
 def check_k(method: Method | None, k: int | None) -> None:

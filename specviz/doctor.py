@@ -18,7 +18,7 @@ import psutil
 
 from specviz import machine
 from specviz.machine import GIB
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET, MODELS
+from specviz.paths import DEMO_DRAFTS, DEMO_TARGET, MODELS
 from specviz.store import default_path
 from specviz.store.owner import read_owner, sidecar
 
@@ -103,10 +103,12 @@ def torch_found() -> Finding:
 def models_found(folder: Path) -> Finding:
     """The shipped demo models: `folder`'s subfolders that hold weights."""
     weights = sorted(folder.glob("*/model.safetensors"))
-    missing = {DEMO_TARGET.name, DEMO_DRAFT.name} - {path.parent.name for path in weights}
+    missing = {folder.name for folder in (DEMO_TARGET, *DEMO_DRAFTS.values())} - {
+        path.parent.name for path in weights
+    }
     sizes = ", ".join(f"{path.parent.name} {_megabytes(path)} MB" for path in weights)
     if missing:
-        names = " and ".join(sorted(missing))
+        names = ", ".join(sorted(missing))
         detail = f"{names} missing in {folder}" + (f", found {sizes}" if sizes else "")
         return Finding("Demo models", False, detail, "Restore them with git, or specviz train.")
     return Finding("Demo models", True, sizes)

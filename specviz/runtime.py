@@ -9,8 +9,8 @@ from pathlib import Path
 
 from specviz.bench.jobs import JobBoard, OpenArm
 from specviz.config import RunConfig
-from specviz.engines.vllm.arms import open_arm as open_vllm_arm
-from specviz.engines.vllm.client import VllmEngine
+from specviz.engines.base import Engine
+from specviz.engines.opening import open_arm as open_any_arm
 from specviz.engines.vllm.pool import ServerPool
 from specviz.paths import LOGS
 from specviz.store import Store, default_path, open_store
@@ -30,7 +30,7 @@ _current: Runtime | None = None
 def opened(store_path: Path | None = None, *, open_arm: OpenArm | None = None) -> Iterator[Runtime]:
     """Open the store and everything on it; on leaving, jobs end, servers stop, data is on disk.
 
-    `open_arm` takes the place of vLLM servers where arms are something else, a replay say.
+    `open_arm` takes the place of the engines where arms are something else, a replay say.
     Raises StoreBusy or StoreError if the database cannot be owned.
     """
     global _current
@@ -39,8 +39,8 @@ def opened(store_path: Path | None = None, *, open_arm: OpenArm | None = None) -
 
         async def open_in_pool(
             config: RunConfig, note: Callable[[str], None]
-        ) -> tuple[VllmEngine, RunConfig]:
-            return await open_vllm_arm(config, servers, note)
+        ) -> tuple[Engine, RunConfig]:
+            return await open_any_arm(config, servers, note)
 
         jobs = JobBoard(open_arm or open_in_pool, store)
         _current = Runtime(store, jobs, servers)

@@ -64,7 +64,9 @@ class TokenDecision:
     token (1.0 for a lookup without probabilities), `target_prob` the target's after temperature
     and top-p, `accept_prob` what the rule made of them, `u` the random number it was held
     against: the token is accepted if `u <= accept_prob`. At temperature 0 nothing is drawn (`u`
-    None) and `accept_prob` is 1 for the target's first choice, 0 otherwise.
+    None) and `accept_prob` is 1 for the target's first choice, 0 otherwise. Of several children
+    of one parent each is judged against what its rejected elder siblings left of the target's
+    distribution; a candidate that was picked instead of drawn counts as drawn with certainty.
     """
 
     depth: int
@@ -94,12 +96,44 @@ class EmittedToken:
     origin: Origin
 
 
+class Lane(StrEnum):
+    """Who was at work."""
+
+    DRAFT = "draft"
+    VERIFY = "verify"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Work on one lane, in ms since the request was sent; lanes may overlap in time."""
+
+    lane: Lane
+    start_ms: float
+    end_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraBytes:
+    """What a method holds in memory beyond plain decoding, in bytes."""
+
+    weights: int = 0
+    kv_cache: int = 0
+    buffers: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.weights + self.kv_cache + self.buffers
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One engine step: what was drafted, what came out, and when (ms since the request was sent).
 
     `draft_ms`, `verify_ms` and `wall_ms` are None where they cannot be observed; where drafting
-    and verification overlap, wall is less than their sum.
+    and verification overlap, wall is less than their sum. `spans` says when each lane worked.
+    `skipped_layers` are the target's sublayers that drafting left out (`attention 3`, `mlp 5`,
+    counted from 0), None for methods that skip none. `matched_tokens` is how many of the last
+    tokens a lookup found again earlier, None for methods that look nothing up.
     """
 
     index: int
@@ -109,6 +143,9 @@ class Step:
     draft_ms: float | None = None
     verify_ms: float | None = None
     wall_ms: float | None = None
+    spans: tuple[Span, ...] = ()
+    skipped_layers: tuple[str, ...] | None = None
+    matched_tokens: int | None = None
 
     @property
     def num_accepted(self) -> int:
@@ -135,12 +172,16 @@ class StepsRevised:
 
 @dataclass(frozen=True, slots=True)
 class RequestFinished:
-    """The request is complete. Times in ms since the request was sent."""
+    """The request is complete. Times in ms since the request was sent.
+
+    `extra_bytes` is None where the engine does not tell.
+    """
 
     prompt_token_ids: tuple[int, ...]
     ttft_ms: float | None
     e2el_ms: float
     finish_reason: str
+    extra_bytes: ExtraBytes | None = None
 
 
 Event = RequestStarted | Step | StepsRevised | RequestFinished
@@ -157,6 +198,7 @@ class Trace:
     ttft_ms: float | None = None
     e2el_ms: float | None = None
     finish_reason: str | None = None
+    extra_bytes: ExtraBytes | None = None
 
     @property
     def emitted(self) -> tuple[EmittedToken, ...]:
@@ -193,6 +235,7 @@ def fold(events: Iterable[Event]) -> Trace:
                 ttft_ms=event.ttft_ms,
                 e2el_ms=event.e2el_ms,
                 finish_reason=event.finish_reason,
+                extra_bytes=event.extra_bytes,
             )
     if trace is None:
         raise ValueError("a request without any event has no trace")

@@ -1,6 +1,7 @@
 """Events and traces as JSON-ready dicts and back: WebSocket, ingest route, files and `--json`.
 
-The keys are the field names of `specviz.trace`; an event carries its `type`.
+The keys are the field names of `specviz.trace`; an event carries its `type`. Keys that an older
+specviz did not write may be missing.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from typing import Any
 from specviz.trace import (
     EmittedToken,
     Event,
+    ExtraBytes,
     Fidelity,
+    Lane,
     Origin,
     RequestFinished,
     RequestStarted,
+    Span,
     Step,
     StepsRevised,
     TokenDecision,
@@ -59,6 +63,7 @@ def event_from_dict(data: Mapping[str, Any]) -> Event:
             data["ttft_ms"],
             data["e2el_ms"],
             data["finish_reason"],
+            _extra_bytes(data),
         )
     raise ValueError(f"unknown event type {kind!r}")
 
@@ -70,6 +75,7 @@ def step_to_dict(step: Step) -> Json:
 
 def step_from_dict(data: Mapping[str, Any]) -> Step:
     """The step that `step_to_dict` wrote."""
+    skipped = data.get("skipped_layers")
     return Step(
         index=data["index"],
         elapsed_ms=data["elapsed_ms"],
@@ -78,6 +84,9 @@ def step_from_dict(data: Mapping[str, Any]) -> Step:
         draft_ms=data.get("draft_ms"),
         verify_ms=data.get("verify_ms"),
         wall_ms=data.get("wall_ms"),
+        spans=tuple(_span_from_dict(span) for span in data.get("spans") or ()),
+        skipped_layers=None if skipped is None else tuple(skipped),
+        matched_tokens=data.get("matched_tokens"),
     )
 
 
@@ -96,6 +105,7 @@ def trace_from_dict(data: Mapping[str, Any]) -> Trace:
         ttft_ms=data["ttft_ms"],
         e2el_ms=data["e2el_ms"],
         finish_reason=data["finish_reason"],
+        extra_bytes=_extra_bytes(data),
     )
 
 
@@ -108,3 +118,12 @@ def _decision_from_dict(data: Mapping[str, Any]) -> TokenDecision:
 
 def _emitted_from_dict(data: Mapping[str, Any]) -> EmittedToken:
     return EmittedToken(**{**data, "origin": Origin(data["origin"])})
+
+
+def _span_from_dict(data: Mapping[str, Any]) -> Span:
+    return Span(**{**data, "lane": Lane(data["lane"])})
+
+
+def _extra_bytes(data: Mapping[str, Any]) -> ExtraBytes | None:
+    told = data.get("extra_bytes")
+    return None if told is None else ExtraBytes(**told)

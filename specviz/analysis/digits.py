@@ -13,3 +13,10 @@ def digits(value: float | None) -> str | None:
     if rounded >= 10:
         return f"{value:.1f}"
     return f"{value:.2f}" if rounded >= 1 else f"{value:.3f}"
+
+
+def probability_text(value: float | None) -> str | None:
+    """Three decimals; what is smaller than that and not 0 says so."""
+    if value is None:
+        return None
+    return "<0.001" if 0 < value < 0.0005 else f"{value:.3f}"

@@ -19,10 +19,10 @@ from rich.text import Text
 from specviz.analysis.digits import digits
 from specviz.analysis.metrics import summarise
 from specviz.bench.record import Outcome, answer, store_failure
-from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
-from specviz.engines.vllm.arms import open_arm
+from specviz.config import Prompt, Run, RunConfig, RunStatus
+from specviz.engines.opening import open_arm
 from specviz.engines.vllm.pool import ServerPool
-from specviz.errors import SpecvizError, UsageError
+from specviz.errors import SpecvizError
 from specviz.paths import LOGS
 from specviz.store import RemoteStore, RunSink, StoreBusy, default_path, open_store
 from specviz.trace import Event, Origin, Step, Trace, Verdict, fold
@@ -38,11 +38,6 @@ STYLES = {
 
 def run_once(config: RunConfig, prompt: Prompt, db: Path | None, *, as_json: bool) -> int:
     """Answer `prompt` and print the result. Returns the exit code."""
-    if config.engine is EngineKind.EMBEDDED:
-        raise UsageError(
-            "The embedded engine is not part of this version: use --engine vllm, with --server "
-            "URL or without it to start the demo server."
-        )
     notes = Console(stderr=True, highlight=False)
 
     def note(text: str) -> None:
@@ -121,6 +116,8 @@ def document(run: Run, trace: Trace) -> dict[str, Any]:
         "prompt_token_ids": list(trace.prompt_token_ids),
         "token_ids": list(trace.token_ids),
         "finish_reason": trace.finish_reason,
+        "extra_bytes": asdict(trace.extra_bytes) if trace.extra_bytes else None,
+        "lossless": config.is_lossless,
         "steps": [_step(step) for step in trace.steps],
         "metrics": summarise(trace).to_dict(),
     }
@@ -133,6 +130,9 @@ def _step(step: Step) -> dict[str, Any]:
         "draft_ms": step.draft_ms,
         "verify_ms": step.verify_ms,
         "wall_ms": step.wall_ms,
+        "spans": [asdict(span) for span in step.spans],
+        "skipped_layers": step.skipped_layers,
+        "matched_tokens": step.matched_tokens,
         "drafted": [asdict(token) for token in step.drafted],
         "emitted": [asdict(token) for token in step.emitted],
     }

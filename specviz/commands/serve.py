@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from specviz.config import Method
-from specviz.engines.vllm.commands import ServerSpec
+from specviz.engines.vllm.commands import NEEDS_DRAFT, ServerSpec
 from specviz.engines.vllm.serve import serve
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
 
 
 def serve_foreground(
@@ -20,10 +20,12 @@ def serve_foreground(
     extra_args: tuple[str, ...],
 ) -> int:
     """Serve until stopped. Returns the exit code."""
-    if model is not None and draft is None and method is Method.DRAFT_MODEL:
-        raise UsageError("A draft model is needed for --model of your own: name it with --draft.")
-    if draft is None and method is Method.DRAFT_MODEL:
-        draft = str(DEMO_DRAFT)
+    if draft is None and method in NEEDS_DRAFT:
+        if model is not None:
+            raise UsageError(
+                "A draft model or head is needed for --model of your own: name it with --draft."
+            )
+        draft = str(DEMO_DRAFTS[method])
     spec = ServerSpec(
         model=model or str(DEMO_TARGET),
         method=method,

@@ -55,20 +55,30 @@ def stream_batches(
     """The training stream from document `start` on as batches."""
     index = start
     while True:
-        packed: list[list[Encoded]] = [[] for _ in range(rows)]
-        room = [ROW_LENGTH] * rows
+        packer = Packer(rows)
         while True:
             encoded = encode(training_document(seed, index), tokenizer)
-            if len(encoded.ids) > ROW_LENGTH:
-                index += 1
-                continue
-            row = next((r for r in range(rows) if room[r] >= len(encoded.ids)), None)
-            if row is None:
+            if len(encoded.ids) <= ROW_LENGTH and not packer.add(encoded):
                 break
-            packed[row].append(encoded)
-            room[row] -= len(encoded.ids)
             index += 1
-        yield pack(packed, pad=tokenizer.pad_token_id, next_document=index)
+        yield pack(packer.packed, pad=tokenizer.pad_token_id, next_document=index)
+
+
+class Packer:
+    """Rows that documents are put into as long as there is room."""
+
+    def __init__(self, rows: int) -> None:
+        self.packed: list[list[Encoded]] = [[] for _ in range(rows)]
+        self._room = [ROW_LENGTH] * rows
+
+    def add(self, encoded: Encoded) -> bool:
+        """Put `encoded` into the first row with room; False, and nothing done, if there is none."""
+        row = next((r for r, room in enumerate(self._room) if room >= len(encoded.ids)), None)
+        if row is None:
+            return False
+        self.packed[row].append(encoded)
+        self._room[row] -= len(encoded.ids)
+        return True
 
 
 def split_rows(batch: Batch, parts: int) -> list[Batch]:

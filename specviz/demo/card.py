@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from specviz.demo import record
 from specviz.demo.corpus import HELD_OUT_IN, SHARES
-from specviz.demo.evaluate import Acceptance
-from specviz.demo.family import DRAFT_NAME, RECORD_NAME, TARGET_NAME
-from specviz.demo.held_out import PROMPTS_PER_CATEGORY
+from specviz.demo.evaluate import EVALUATED_K, Acceptance
+from specviz.demo.family import DRAFT_NAME, HEAD_NAMES, SPECULATORS_NAME, TARGET_NAME
+from specviz.demo.heads.export import LAYERS_KEY
+from specviz.demo.held_out import PROMPTS_PER_CATEGORY, TUNING_PER_CATEGORY
+from specviz.demo.measure import RANK_KEYS
+from specviz.demo.record import Record
 
 PHASES = {
     "draft-start": ("draft", "next token, corpus"),
     "target": ("target", "next token, corpus"),
     "draft-corpus": ("draft", "KL to the target, corpus"),
+    "medusa": ("medusa", "KL to the target, 5 tokens ahead"),
+    "eagle": ("eagle", "KL to the target, and 10 × distance from its next feature"),
+    "eagle3-start": ("eagle3", "KL to the target, 2 draft steps"),
+    "eagle3": ("eagle3", "KL to the target, 5 draft steps"),
+    "eagle3-again": ("eagle3", "KL to the target, 5 draft steps"),
 }
 
 HEADER = """\
@@ -26,8 +34,9 @@ pipeline_tag: text-generation
 ---
 # specviz demo models
 
-Two small Llama models for looking at speculative decoding on a machine without a GPU or a network.
-`specviz train` makes them again from code; this card is written by it from the measured numbers.
+Two small Llama models, and three heads on the larger one, for looking at speculative decoding on a
+machine without a GPU or a network. `specviz train` makes them again from code; this card is written
+by it from the measured numbers.
 
 **What they are not:** assistants. They are demonstration models that know the six kinds of text
 below and little else. Their arithmetic is often wrong, their facts come from small tables, and
@@ -41,40 +50,82 @@ computed facts and word lists of the project, and from what a Python installatio
 (docstrings, short functions of the standard library, Unicode names). No other text. An exchange is
 held out when the CRC-32 of its content is divisible by {held_out_in}; the {prompts} evaluation
 prompts a category (`data/prompts/`) are drawn from those, and none of them is in the training text.
-The stream was read once, up to document {documents:,}.
+Target and draft read the stream once, up to document {pair:,}; every head reads on from there, the
+furthest up to document {documents:,}.
 
 Chat template: `<|user|>…<|end|><|assistant|>…<|end|>`. Byte-level BPE, 4096 entries, digits one by
 one. Seed {seed}.
 """
 
 
-def write_card(models: Path, acceptance: Sequence[Acceptance], *, k: int) -> None:
-    """Write `models`/README.md from the training record, the model files and `acceptance`."""
-    record = json.loads((models / RECORD_NAME).read_text())
-    documents = max(phase["next_document"] for phase in record["phases"])
+HEADS = """\
+`demo-medusa` (arXiv 2401.10774) has a vocabulary matrix per head. `demo-eagle` (arXiv 2401.15077)
+borrows the target's. `demo-eagle3` (arXiv 2503.01840) has its own over the {known:,} most frequent
+tokens and reads the inputs of layers {taps} (the number of layers: the last one's output);
+`{speculators}` is the same head in the speculators format. All are folders for vLLM. `{keys}` in a
+head's config.json say how often its choice of each rank was right, on {tuning} other held-out
+prompts a category.
+"""
+
+
+def write_card(models: Path) -> None:
+    """Write `models`/README.md from the training record and the model files."""
+    known = record.read(models)
     data = DATA.format(
         held_out_in=HELD_OUT_IN,
         prompts=PROMPTS_PER_CATEGORY,
-        documents=documents,
-        seed=record["seed"],
+        pair=record.next_document(models),
+        documents=max(phase["next_document"] for phase in known["phases"]),
+        seed=known["seed"],
     )
-    tables = [_training(record), _acceptance(acceptance, k)]
-    parts = [HEADER, _models(models), data, _shares(), *tables]
-    (models / "README.md").write_text("\n".join(parts), encoding="utf-8")
+    tables = [_training(known), *(_acceptance(known, k) for k in EVALUATED_K), NOTE]
+    parts = [HEADER, _models(models), _heads(models), data, _shares(), *tables]
+    (models / "README.md").write_text("\n".join(filter(None, parts)), encoding="utf-8")
 
 
 def _models(models: Path) -> str:
     rows = [_model_row(models / name) for name in (TARGET_NAME, DRAFT_NAME)]
+    names = (*HEAD_NAMES.values(), SPECULATORS_NAME)
+    rows += [_head_row(models / name) for name in names if (models / name).exists()]
     return _table("Models", "model | layers | hidden | heads | parameters | file (bf16)", rows)
 
 
 def _model_row(folder: Path) -> str:
-    config = json.loads((folder / "config.json").read_text())
-    size = (folder / "model.safetensors").stat().st_size
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     heads = f"{config['num_attention_heads']} ({config['num_key_value_heads']} KV)"
     return (
         f"`{folder.name}` | {config['num_hidden_layers']} | {config['hidden_size']} | {heads} | "
-        f"{size / 2 / 1e6:.1f} M | {size / 1e6:.1f} MB"
+        f"{_size(folder)}"
+    )
+
+
+def _head_row(folder: Path) -> str:
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    layer = config.get("transformer_layer_config", config)
+    if "num_heads" in config:
+        shape = f"– | {config['hidden_size']} | {config['num_heads']} Medusa heads"
+    else:
+        heads = f"{layer['num_attention_heads']} ({layer['num_key_value_heads']} KV)"
+        shape = f"1 | {layer['hidden_size']} | {heads}"
+    return f"`{folder.name}` | {shape} | {_size(folder)}"
+
+
+def _size(folder: Path) -> str:
+    size = (folder / "model.safetensors").stat().st_size
+    return f"{size / 2 / 1e6:.1f} M | {size / 1e6:.1f} MB"
+
+
+def _heads(models: Path) -> str:
+    """What there is to know of the heads, where all of them are there."""
+    if not all((models / name).exists() for name in HEAD_NAMES.values()):
+        return ""
+    config = json.loads((models / HEAD_NAMES["eagle3"] / "config.json").read_text(encoding="utf-8"))
+    return HEADS.format(
+        known=config["draft_vocab_size"],
+        taps=", ".join(map(str, config[LAYERS_KEY])),
+        speculators=SPECULATORS_NAME,
+        keys="`, `".join(sorted(set(RANK_KEYS.values()))),
+        tuning=TUNING_PER_CATEGORY,
     )
 
 
@@ -84,35 +135,46 @@ def _shares() -> str:
     return f"Share of the exchanges: {listed}.\n"
 
 
-def _training(record: dict[str, Any]) -> str:
+def _training(known: Record) -> str:
     rows = []
-    for phase in record["phases"]:
+    for phase in known["phases"]:
         model, what = PHASES[phase["name"]]
         rows.append(
             f"{model} | {what} | {phase['steps']:,} | {phase['tokens']:,} | {phase['loss']:.3f} | "
             f"{phase['seconds'] / 60:.1f}"
         )
     table = _table("Training", "model | learns | steps | tokens | final loss | minutes", rows)
-    minutes = sum(phase["seconds"] for phase in record["phases"]) / 60
+    minutes = sum(phase["seconds"] for phase in known["phases"]) / 60
     return table + (
-        f"\nOn `{record['device']}` with {record['threads']} threads, {minutes:.0f} minutes in "
+        f"\nOn `{known['device']}` with {known['threads']} threads, {minutes:.0f} minutes in "
         "all, with Muon for the matrices and AdamW for the rest. The loss is the mean of the last "
-        "50 steps (prompts count 0.15).\n"
+        "50 steps (prompts count 0.15 for target and draft, nothing for heads; draft step n of a "
+        "head counts 0.8 to the power of n).\n"
     )
 
 
-def _acceptance(results: Sequence[Acceptance], k: int) -> str:
-    rows = [
-        f"{r.category} | {r.rate:.1%} | {r.tokens_per_step:.2f} | {r.proposed:,} | "
-        f"{r.finished} of {r.prompts}"
-        for r in results
-    ]
-    head = "category | acceptance rate | tokens per step | draft tokens | answers that end"
-    return _table(f"Acceptance (draft model, K = {k}, greedy, held-out prompts)", head, rows) + (
-        "\nAcceptance rate = accepted / proposed draft tokens. Counted by "
-        "`specviz/demo/evaluate.py` on the bf16 models, without proposals beyond the end of an "
-        "answer; a server counts those too, so its rate is lower.\n"
-    )
+def _acceptance(known: Record, k: int) -> str:
+    """Drafters as columns, categories as rows."""
+    measured = record.acceptance(known, k)
+    order = [name for name in (DRAFT_NAME, *HEAD_NAMES.values()) if name in measured]
+    if not order:
+        return ""
+    rows = [_acceptance_row(of_one) for of_one in zip(*(measured[n] for n in order), strict=True)]
+    head = " | ".join(["category", *(f"`{name}`" for name in order), "answers that end"])
+    return _table(f"Acceptance (K = {k}, greedy, held-out prompts)", head, rows)
+
+
+def _acceptance_row(results: Sequence[Acceptance]) -> str:
+    first = results[0]
+    cells = [f"{r.rate:.1%} · {r.tokens_per_step:.2f}" for r in results]
+    return " | ".join([first.category, *cells, f"{first.finished} of {first.prompts}"])
+
+
+NOTE = (
+    "Acceptance rate · tokens per step; the rate is accepted / proposed draft tokens of a chain. "
+    "Counted by `specviz/demo/evaluate.py` on the bf16 models, without proposals beyond the end of "
+    "an answer; a server counts those too, so its rate is lower.\n"
+)
 
 
 def _table(title: str, head: str, rows: Sequence[str]) -> str:

@@ -1,13 +1,13 @@
-"""How much of the draft the target accepts, per category, on the held-out prompts.
+"""How much of a draft the target accepts, per category, on the held-out prompts.
 
-Greedy speculative decoding emits the target's own greedy text whatever the draft says, so the
-text is generated once and the draft is then run over it once: up to its first miss in a step, the
-draft has seen exactly the target's tokens, and what it proposes after a miss does not count.
+Greedy speculative decoding emits the target's own greedy text whatever the drafter says, so the
+text is generated once and the drafter is then run over it once: up to its first miss in a step, it
+has seen exactly the target's tokens, and what it proposes after a miss does not count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +15,18 @@ import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specviz.demo.batches import Encoded
-from specviz.demo.corpus import CATEGORIES
-from specviz.demo.family import DRAFT_NAME, TARGET_NAME
+from specviz.demo.corpus import CATEGORIES, Document
+from specviz.demo.family import TARGET_NAME
 from specviz.demo.generate import greedy_answers
 from specviz.demo.held_out import MAX_TOKENS, evaluation_documents
 
-EVALUATED_K = 5
+EVALUATED_K = (5, 3)
+
+# The target's greedy answers by category.
+Texts = Mapping[str, Sequence[Encoded]]
+# For every answer token of a text, and for at most so many proposals from there on: is the n-th
+# proposal the token of the text? Row 0, before which nothing is drafted, is not looked at.
+Hits = Callable[[Encoded, int], list[list[bool]]]
 
 
 @dataclass(frozen=True)
@@ -45,25 +51,38 @@ class Acceptance:
         return self.accepted / self.steps + 1
 
 
-def evaluate_folder(models: Path) -> list[Acceptance]:
-    """Acceptance of the two models as they lie in `models`, at K = `EVALUATED_K`."""
-    target, draft = (
-        LlamaForCausalLM.from_pretrained(models / name, dtype=torch.bfloat16).eval()
-        for name in (TARGET_NAME, DRAFT_NAME)
-    )
-    tokenizer = PreTrainedTokenizerFast.from_pretrained(models / TARGET_NAME)
-    return evaluate(target, draft, tokenizer, k=EVALUATED_K)
+def load_target(models: Path) -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast]:
+    """The target in `models` and its tokenizer."""
+    folder = models / TARGET_NAME
+    return load_model(folder), PreTrainedTokenizerFast.from_pretrained(folder)
+
+
+def load_model(folder: Path) -> LlamaForCausalLM:
+    """A model as it is served: bf16, nothing to learn."""
+    model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.bfloat16)
+    return model.eval().requires_grad_(False)
+
+
+def greedy_texts(
+    target: LlamaForCausalLM,
+    tokenizer: PreTrainedTokenizerFast,
+    documents: Callable[[str], list[Document]] = evaluation_documents,
+) -> dict[str, list[Encoded]]:
+    """The target's greedy answers to the prompts of the `documents` of every category."""
+    texts = {}
+    for category in CATEGORIES:
+        prompts = [document.prompt for document in documents(category)]
+        answers = greedy_answers(target, tokenizer, prompts, max_new_tokens=MAX_TOKENS[category])
+        texts[category] = list(answers)
+    return texts
 
 
 def evaluate(
-    target: LlamaForCausalLM,
-    draft: LlamaForCausalLM,
-    tokenizer: PreTrainedTokenizerFast,
-    *,
-    k: int,
+    hits: Hits, texts: Texts, tokenizer: PreTrainedTokenizerFast, *, k: int
 ) -> list[Acceptance]:
     """Acceptance in every category and, last, overall."""
-    results = [_category(target, draft, tokenizer, category, k) for category in CATEGORIES]
+    end = tokenizer.eos_token_id
+    results = [accepted_of(category, texts[category], hits, end, k) for category in texts]
     return [*results, overall(results)]
 
 
@@ -79,32 +98,33 @@ def overall(results: Sequence[Acceptance]) -> Acceptance:
     )
 
 
-def _category(
-    target: LlamaForCausalLM,
-    draft: LlamaForCausalLM,
-    tokenizer: PreTrainedTokenizerFast,
-    category: str,
-    k: int,
+def accepted_of(
+    category: str, texts: Sequence[Encoded], hits: Hits, end: int, k: int
 ) -> Acceptance:
-    prompts = [document.prompt for document in evaluation_documents(category)]
-    texts = greedy_answers(target, tokenizer, prompts, max_new_tokens=MAX_TOKENS[category])
+    """What became of the proposals over `texts`; a finished one ends with token `end`."""
     finished = steps = proposed = accepted = 0
     for text in texts:
-        finished += text.ids[-1] == tokenizer.eos_token_id
-        for offered, taken in speculative_steps(agreement(draft, text), k):
+        finished += text.ids[-1] == end
+        for offered, taken in speculative_steps(hits(text, k), k):
             steps, proposed, accepted = steps + 1, proposed + offered, accepted + taken
-    return Acceptance(category, len(prompts), finished, steps, proposed, accepted)
+    return Acceptance(category, len(texts), finished, steps, proposed, accepted)
 
 
-@torch.inference_mode()
-def agreement(draft: LlamaForCausalLM, text: Encoded) -> list[bool]:
-    """For every answer token: is it the draft's first choice after the tokens before it?"""
-    ids = torch.tensor([text.ids], device=draft.device)
-    choices = draft(input_ids=ids, use_cache=False).logits[0].argmax(-1).tolist()
-    return [choices[at - 1] == text.ids[at] for at in range(text.answer_start, len(text.ids))]
+def draft_hits(draft: LlamaForCausalLM) -> Hits:
+    """A draft model's hits: whatever the draft step, it has read the same tokens."""
+
+    @torch.inference_mode()
+    def hits(text: Encoded, k: int) -> list[list[bool]]:
+        ids = torch.tensor([text.ids], device=draft.device)
+        choices = draft(input_ids=ids, use_cache=False).logits[0].argmax(-1)
+        after = choices[text.answer_start - 1 : -1]
+        agrees = (after == ids[0, text.answer_start :]).tolist()
+        return [agrees[at : at + k] for at in range(len(agrees))]
+
+    return hits
 
 
-def speculative_steps(agrees: Sequence[bool], k: int) -> list[tuple[int, int]]:
+def speculative_steps(hits: Sequence[Sequence[bool]], k: int) -> list[tuple[int, int]]:
     """(proposed, accepted) of every draft-and-verify step over an answer.
 
     The first token comes from reading the prompt. A step emits the accepted tokens and one of the
@@ -112,9 +132,9 @@ def speculative_steps(agrees: Sequence[bool], k: int) -> list[tuple[int, int]]:
     """
     steps = []
     at = 1
-    while at < len(agrees):
-        offered = min(k, len(agrees) - at)
-        taken = next((n for n in range(offered) if not agrees[at + n]), offered)
+    while at < len(hits):
+        offered = min(k, len(hits[at]))
+        taken = next((n for n in range(offered) if not hits[at][n]), offered)
         steps.append((offered, taken))
         at += taken + 1
     return steps

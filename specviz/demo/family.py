@@ -1,8 +1,9 @@
-"""The two architectures of the demo family and how they are written to disk.
+"""The architectures of the demo family, its folders, and how models are written to disk.
 
-Both are plain Llama models with the same tokenizer, so transformers and vLLM load them without any
-code of ours. The draft has two layers because one layer cannot copy: copying from the prompt
-(an induction head) needs one layer to look back and a second to use what was found.
+Target and draft are plain Llama models with the same tokenizer, so transformers and vLLM load them
+without any code of ours. The draft has two layers because one layer cannot copy: copying from the
+prompt (an induction head) needs one layer to look back and a second to use what was found. The
+heads of EAGLE have one, because the target's features have looked back already.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTra
 from specviz.demo.tokenizer import VOCAB_SIZE
 
 TARGET_NAME, DRAFT_NAME = "demo-target", "demo-draft"
-RECORD_NAME = "training.json"
+MEDUSA_NAME, EAGLE_NAME, EAGLE3_NAME = "demo-medusa", "demo-eagle", "demo-eagle3"
+SPECULATORS_NAME = "demo-eagle3-speculators"
+HEAD_NAMES = {"medusa": MEDUSA_NAME, "eagle": EAGLE_NAME, "eagle3": EAGLE3_NAME}
 MAX_POSITIONS = 2048
 
 
@@ -28,6 +31,17 @@ def target_config() -> LlamaConfig:
 def draft_config() -> LlamaConfig:
     """2 layers of 256: about 2.5 M parameters, 5 MB in bf16."""
     return _llama_config(layers=2, hidden=256, intermediate=704, heads=4, kv_heads=2)
+
+
+def eagle_config() -> LlamaConfig:
+    """One layer of the target's shape: 1.9 M parameters with the fusion."""
+    return _llama_config(layers=1, hidden=384, intermediate=1024, heads=6, kv_heads=2)
+
+
+def eagle3_config() -> LlamaConfig:
+    """One layer with a narrower MLP, because every draft step reads all of it: 1.5 M parameters,
+    0.4 M of the fusion, which runs once a step, and 1.0 M of the vocabulary matrix."""
+    return _llama_config(layers=1, hidden=384, intermediate=768, heads=6, kv_heads=2)
 
 
 def _llama_config(

@@ -27,7 +27,7 @@ Loss = Callable[[Batch], tuple[Tensor, float]]
 
 @dataclass(frozen=True)
 class Phase:
-    """One phase of training, bounded by `minutes`, or by `steps` where they are given.
+    """One phase of training, bounded by `minutes`, and by `steps` where they are given.
 
     Minutes keep a promise about time on a busy machine; steps make two runs equal.
     """
@@ -52,20 +52,24 @@ class Outcome:
 
 
 def optimizers(model: nn.Module, phase: Phase) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices inside the layers, AdamW for embeddings and norms.
+    """Muon for the matrices inside the layers, AdamW for embeddings, vocabulary matrices and norms.
 
     Muon orthogonalises every update, which at this size reaches the same loss in about half the
     steps of AdamW (https://kellerjordan.github.io/posts/muon/).
     """
     named = list(model.named_parameters())
-    hidden = [p for name, p in named if p.ndim == 2 and "embed" not in name]
-    others = [p for name, p in named if p.ndim != 2 or "embed" in name]
+    hidden = [p for name, p in named if _is_hidden_matrix(name, p)]
+    others = [p for name, p in named if not _is_hidden_matrix(name, p)]
     return [
         torch.optim.Muon(
             hidden, lr=phase.muon_lr, weight_decay=0.05, adjust_lr_fn="match_rms_adamw"
         ),
         torch.optim.AdamW(others, lr=phase.adam_lr, betas=(0.9, 0.95), weight_decay=0.0),
     ]
+
+
+def _is_hidden_matrix(name: str, parameter: nn.Parameter) -> bool:
+    return parameter.ndim == 2 and "embed" not in name and "lm_head" not in name
 
 
 def learning_rate_factor(step: int, done: float) -> float:
@@ -164,9 +168,8 @@ def set_gradients(model: nn.Module, loss: Loss, batch: Batch, pool: ThreadPoolEx
 
 
 def _share_done(phase: Phase, state: State) -> float:
-    if phase.steps is not None:
-        return state.step / phase.steps
-    return state.seconds / (phase.minutes * 60)
+    of_steps = 0.0 if phase.steps is None else state.step / phase.steps
+    return max(of_steps, state.seconds / (phase.minutes * 60))
 
 
 def _status(phase: Phase, state: State) -> str:

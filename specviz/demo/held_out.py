@@ -10,6 +10,8 @@ from specviz.demo.corpus import CATEGORIES, Document, held_out_documents
 
 PROMPTS_PER_CATEGORY = 40
 SPLIT_SEED = 7
+# Further held-out exchanges, for what is tuned to be evaluated later on the prompts.
+TUNING_SEED, TUNING_PER_CATEGORY = 8, 12
 # Room for the longest answers of a category in tokens of the demo tokenizer.
 MAX_TOKENS = {
     "short_qa": 96,
@@ -24,6 +26,14 @@ MAX_TOKENS = {
 def evaluation_documents(category: str) -> list[Document]:
     """The held-out exchanges behind the prompt file of `category`."""
     return list(islice(held_out_documents(category, SPLIT_SEED), PROMPTS_PER_CATEGORY))
+
+
+def tuning_documents(category: str) -> list[Document]:
+    """Held-out exchanges of `category` that are not evaluated on."""
+    evaluated = {document.prompt for document in evaluation_documents(category)}
+    others = held_out_documents(category, TUNING_SEED)
+    fresh = (document for document in others if document.prompt not in evaluated)
+    return list(islice(fresh, TUNING_PER_CATEGORY))
 
 
 def prompt_lines(category: str) -> list[str]:

@@ -38,7 +38,11 @@ def events_of(trace: Trace) -> Iterator[Event]:
     yield from trace.steps
     if trace.finish_reason is not None and trace.e2el_ms is not None:
         yield RequestFinished(
-            trace.prompt_token_ids, trace.ttft_ms, trace.e2el_ms, trace.finish_reason
+            trace.prompt_token_ids,
+            trace.ttft_ms,
+            trace.e2el_ms,
+            trace.finish_reason,
+            trace.extra_bytes,
         )
 
 

@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from html import escape
+
 import plotly.graph_objects as go
+
+from specviz.analysis.visible import shortened, token_name
 
 ACCEPTED = "#009E73"
 RECOVERED = "#D55E00"
 BONUS = "#0072B2"
 REJECTED = "#CC79A7"
 BASELINE = "#8a8f98"
+DRAFTING = "#E69F00"
+"""The draft lane; the verify lane has the colour of the baseline, which verifies nothing else."""
 
 ARM_COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7")
 """Okabe and Ito's colours, distinguishable with any colour vision (jfly.uni-koeln.de/color)."""
+
+MONO = "ui-monospace, DejaVu Sans Mono, Menlo, Consolas, monospace"
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What differs between the light and the dark page, as in .streamlit/config.toml."""
+
+    background: str
+    ink: str
+    muted: str
+    line: str
+    bonus: str
+
+
+LIGHT = Ground("#ffffff", "#1b1f24", "#68727d", "#d5d9de", BONUS)
+DARK = Ground("#0f1216", "#e8eaed", "#9aa3ad", "#3a414a", "#56B4E9")
 
 
 def styled(figure: go.Figure, *, x_title: str, y_title: str) -> go.Figure:
@@ -28,3 +52,19 @@ def styled(figure: go.Figure, *, x_title: str, y_title: str) -> go.Figure:
     figure.update_xaxes(title=x_title, showgrid=False, zeroline=False)
     figure.update_yaxes(title=y_title, gridcolor="rgba(128,128,128,0.2)", zeroline=False)
     return figure
+
+
+def blended(colour: str, ground: str, share: float) -> str:
+    """`share` (0-1) of a colour on a ground, opaque; both as #rrggbb."""
+    pairs = [(int(colour[at : at + 2], 16), int(ground[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(share * c + (1 - share) * g):02x}" for c, g in pairs)
+
+
+def token_label(text: str | None, most: int = 40) -> str:
+    """A token for plotly, which reads markup: spelled out, shortened and escaped."""
+    return plain(shortened(token_name(text), most))
+
+
+def plain(text: str) -> str:
+    """Text that plotly shows as it is."""
+    return escape(text, quote=False)

@@ -19,8 +19,11 @@ from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus
 from specviz.errors import StoreError
 from specviz.trace import (
     EmittedToken,
+    ExtraBytes,
     Fidelity,
+    Lane,
     Origin,
+    Span,
     Step,
     TokenDecision,
     TopToken,
@@ -35,7 +38,8 @@ PROMPT_START_CHARS = 80
 class RequestRow:
     """One request without its steps. Times ms; `fidelity` is None if it never started.
 
-    `metrics` is None while it runs. Of an interrupted request, times are those measured so far.
+    `metrics` is None while it runs, `extra_bytes` where the engine does not tell. Of an
+    interrupted request, times are those measured so far.
     """
 
     request_id: str
@@ -50,6 +54,7 @@ class RequestRow:
     e2el_ms: float | None
     output_text: str | None
     metrics: Metrics | None
+    extra_bytes: ExtraBytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,7 @@ def read_trace(cursor: DuckDBPyConnection, request_id: str) -> Trace:
         ttft_ms=row["ttft_ms"] if finished else None,
         e2el_ms=row["e2el_ms"] if finished else None,
         finish_reason=row["finish_reason"],
+        extra_bytes=_extra_bytes(row),
     )
 
 
@@ -162,6 +168,9 @@ def _steps(cursor: DuckDBPyConnection, request_id: str) -> tuple[Step, ...]:
             draft_ms=row["draft_ms"],
             verify_ms=row["verify_ms"],
             wall_ms=row["wall_ms"],
+            spans=tuple(_span(span) for span in row["spans"] or ()),
+            skipped_layers=None if row["skipped_layers"] is None else tuple(row["skipped_layers"]),
+            matched_tokens=row["matched_tokens"],
         )
         for row in rows_of(cursor)
     )
@@ -186,6 +195,15 @@ def _decision(row: dict[str, Any]) -> TokenDecision:
 
 def _emitted(token: dict[str, Any]) -> EmittedToken:
     return EmittedToken(**{**token, "origin": Origin(token["origin"])})
+
+
+def _span(span: dict[str, Any]) -> Span:
+    return Span(**{**span, "lane": Lane(span["lane"])})
+
+
+def _extra_bytes(row: Mapping[str, Any]) -> ExtraBytes | None:
+    told = [row[f"extra_{name}_bytes"] for name in ("weights", "kv_cache", "buffers")]
+    return None if None in told else ExtraBytes(*told)
 
 
 def _run(row: Mapping[str, Any]) -> Run:
@@ -245,6 +263,7 @@ def _request_row(row: Mapping[str, Any]) -> RequestRow:
         e2el_ms=row["e2el_ms"],
         output_text=row["output_text"],
         metrics=_metrics(row) if row["num_steps"] is not None else None,
+        extra_bytes=_extra_bytes(row),
     )
 
 

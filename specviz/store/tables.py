@@ -18,56 +18,8 @@ from specviz import __version__
 from specviz.analysis.metrics import Metrics, summarise
 from specviz.config import Prompt, Run, RunStatus
 from specviz.errors import StoreError
-from specviz.trace import (
-    EmittedToken,
-    Event,
-    RequestStarted,
-    Step,
-    StepsRevised,
-    TokenDecision,
-    Trace,
-)
-
-Row = dict[str, Any]
-
-_EMITTED = pa.struct(
-    [
-        ("position", pa.int32()),
-        ("token_id", pa.int32()),
-        ("text", pa.string()),
-        ("origin", pa.string()),
-    ]
-)
-_TOP = pa.struct([("token_id", pa.int32()), ("text", pa.string()), ("prob", pa.float64())])
-
-STEPS = pa.schema(
-    [
-        ("request_id", pa.string()),
-        ("step_index", pa.int32()),
-        ("elapsed_ms", pa.float64()),
-        ("draft_ms", pa.float64()),
-        ("verify_ms", pa.float64()),
-        ("wall_ms", pa.float64()),
-        ("emitted", pa.list_(_EMITTED)),
-    ]
-)
-DECISIONS = pa.schema(
-    [
-        ("request_id", pa.string()),
-        ("step_index", pa.int32()),
-        ("draft_index", pa.int16()),
-        ("depth", pa.int16()),
-        ("parent", pa.int16()),
-        ("token_id", pa.int32()),
-        ("text", pa.string()),
-        ("verdict", pa.string()),
-        ("draft_prob", pa.float64()),
-        ("target_prob", pa.float64()),
-        ("accept_prob", pa.float64()),
-        ("u", pa.float64()),
-        ("target_top", pa.list_(_TOP)),
-    ]
-)
+from specviz.store.arrow import Row, decision_table, step_table
+from specviz.trace import Event, RequestStarted, Step, StepsRevised, Trace
 
 
 def insert_run(cursor: DuckDBPyConnection, run: Run) -> None:
@@ -171,41 +123,10 @@ def end_request(
             "prompt_token_ids": list(trace.prompt_token_ids),
             "finish_reason": trace.finish_reason,
             "output_text": trace.text,
+            **_extra_bytes(trace),
             **_figures(trace, summarise(trace)),
         }
     _update(cursor, "requests", row, "request_id", request_id)
-
-
-def step_table(request_id: str, steps: Sequence[Step]) -> pa.Table:
-    """One row per step. Raises ValueError or TypeError for a value of the wrong type."""
-    rows = [
-        {
-            "request_id": request_id,
-            "step_index": step.index,
-            "elapsed_ms": step.elapsed_ms,
-            "draft_ms": step.draft_ms,
-            "verify_ms": step.verify_ms,
-            "wall_ms": step.wall_ms,
-            "emitted": [_emitted(token) for token in step.emitted],
-        }
-        for step in steps
-    ]
-    return pa.Table.from_pylist(rows, schema=STEPS)
-
-
-def decision_table(request_id: str, steps: Sequence[Step]) -> pa.Table:
-    """One row per drafted token. Raises ValueError or TypeError for a value of the wrong type."""
-    rows = [
-        {
-            "request_id": request_id,
-            "step_index": step.index,
-            "draft_index": draft_index,
-            **_decision(decision),
-        }
-        for step in steps
-        for draft_index, decision in enumerate(step.drafted)
-    ]
-    return pa.Table.from_pylist(rows, schema=DECISIONS)
 
 
 def check_types(trace: Trace) -> None:
@@ -215,6 +136,7 @@ def check_types(trace: Trace) -> None:
     pa.array([trace.ttft_ms, trace.e2el_ms], pa.float64())
     pa.array(trace.prompt_token_ids, pa.int32())
     pa.array([trace.finish_reason], pa.string())
+    pa.array(list(_extra_bytes(trace).values()), pa.int64())
 
 
 def to_utc(moment: datetime) -> datetime:
@@ -224,33 +146,12 @@ def to_utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
-# Written out, because dataclasses.asdict takes ten times as long and these are many.
-
-
-def _emitted(token: EmittedToken) -> Row:
+def _extra_bytes(trace: Trace) -> Row:
+    extra = trace.extra_bytes
     return {
-        "position": token.position,
-        "token_id": token.token_id,
-        "text": token.text,
-        "origin": token.origin.value,
-    }
-
-
-def _decision(token: TokenDecision) -> Row:
-    return {
-        "depth": token.depth,
-        "parent": token.parent,
-        "token_id": token.token_id,
-        "text": token.text,
-        "verdict": token.verdict.value,
-        "draft_prob": token.draft_prob,
-        "target_prob": token.target_prob,
-        "accept_prob": token.accept_prob,
-        "u": token.u,
-        "target_top": [
-            {"token_id": top.token_id, "text": top.text, "prob": top.prob}
-            for top in token.target_top
-        ],
+        "extra_weights_bytes": extra and extra.weights,
+        "extra_kv_cache_bytes": extra and extra.kv_cache,
+        "extra_buffers_bytes": extra and extra.buffers,
     }
 
 

@@ -1,14 +1,13 @@
-"""The Live page's controls: prompt, category, sampling, arms. They return one `LiveChoice`."""
+"""The Live page's controls: prompt, category, sampling. With the arms they make a `LiveChoice`."""
 
 from __future__ import annotations
-
-from typing import Literal
 
 import streamlit as st
 
 from specviz.prompts import CATEGORIES
 from specviz.views import live_state
-from specviz.views.live_state import ASK, CATEGORY, DEFAULT_ARMS, METHODS, OFF, PROMPT, LiveChoice
+from specviz.views.arm_choice import ArmChoice
+from specviz.views.live_state import CATEGORY, PROMPT, LiveChoice
 
 CATEGORY_NAMES = {
     "short_qa": "Short answers",
@@ -93,67 +92,9 @@ def sampling_settings() -> tuple[float, int, int, bool]:
     return float(temperature), int(seed), int(length), bool(at_once)
 
 
-def arm_settings() -> tuple[tuple[str, int, str], ...]:
-    """Up to four arms: method, K, and the server to use."""
-    with st.popover(_arms_label(), icon=":material/view_column:"):
-        st.caption(
-            "Each arm answers the same prompt. Without a URL the demo models run on this machine; "
-            "with one, that vLLM (or any OpenAI-compatible) server does."
-        )
-        return tuple(_arm_row(index) for index in range(live_state.MAX_ARMS))
-
-
 def choice(
-    prompt_text: str, sampling: tuple[float, int, int, bool], arms: tuple[tuple[str, int, str], ...]
+    prompt_text: str, sampling: tuple[float, int, int, bool], arms: tuple[ArmChoice, ...]
 ) -> LiveChoice:
     """All controls together."""
     temperature, seed, length, at_once = sampling
     return LiveChoice(prompt_text, temperature, seed, length, at_once, arms)
-
-
-def _arm_row(index: int) -> tuple[str, int, str]:
-    method_default, k_default = DEFAULT_ARMS[index]
-    options = [OFF, *(method.value for method in METHODS), ASK]
-    columns = st.columns([3, 2, 5])
-    visible: Literal["visible", "collapsed"] = "visible" if index == 0 else "collapsed"
-    method = columns[0].selectbox(
-        "Method",
-        options,
-        options.index(method_default),
-        key=f"live_method_{index}",
-        label_visibility=visible,
-        persist_state="session",
-    )
-    drafts = method not in (OFF, ASK, METHODS[0].value)
-    k = columns[1].number_input(
-        "K",
-        1,
-        32,
-        k_default,
-        key=f"live_k_{index}",
-        disabled=not drafts,
-        label_visibility=visible,
-        persist_state="session",
-        help="num_speculative_tokens: how many tokens are drafted per step.",
-    )
-    url = columns[2].text_input(
-        "Server URL",
-        key=f"live_url_{index}",
-        placeholder="demo models on this machine",
-        disabled=method == OFF,
-        label_visibility=visible,
-        persist_state="session",
-    )
-    return str(method), int(k), url or ""
-
-
-def _arms_label() -> str:
-    names = []
-    for index, (method_default, k_default) in enumerate(DEFAULT_ARMS):
-        method = st.session_state.get(f"live_method_{index}", method_default)
-        k = st.session_state.get(f"live_k_{index}", k_default)
-        if method == OFF:
-            continue
-        plain = method in (ASK, METHODS[0].value)
-        names.append(method if plain else f"{method} K {k}")
-    return "Arms: " + (" · ".join(names) or "none")

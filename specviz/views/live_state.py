@@ -5,13 +5,15 @@ Widget values live under the keys named here; what becomes of them is a frozen `
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
 from specviz.prompts import load_prompts
+from specviz.views.arm_choice import DEFAULT_ARMS, ArmChoice, Place, methods_at, usual_shape
 
 JOB = "job"
 PROMPT = "live_prompt"
@@ -19,14 +21,9 @@ CATEGORY = "live_category"
 PICKED = "live_picked"  # the shipped prompt that the text came from
 PROBLEM = "live_problem"
 
-MAX_ARMS = 4
-OFF = "off"
-ASK = "as the server says"
-METHODS = (Method.BASELINE, Method.DRAFT_MODEL, Method.NGRAM)
-"""Methods for which this version ships what they need."""
-
-DEFAULT_ARMS = ((Method.BASELINE.value, 5), (Method.DRAFT_MODEL.value, 5), (OFF, 5), (OFF, 5))
 DEFAULT_CATEGORY = "code_generation"
+
+_ARM_FIELDS = ("place", "method", "k", "url", "shape", "acceptance", "dtype")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class LiveChoice:
     seed: int
     max_tokens: int
     at_once: bool
-    arms: tuple[tuple[str, int, str], ...]  # method or OFF or ASK, K, server URL or ""
+    arms: tuple[ArmChoice, ...]
 
     def prompt(self) -> Prompt:
         """The prompt, with its id and category if it is a shipped one unchanged."""
@@ -50,28 +47,40 @@ class LiveChoice:
     def configs(self) -> list[RunConfig]:
         """One configuration per arm that is switched on. Raises UsageError for wrong values."""
         sampling = Sampling(self.temperature, 1.0, self.max_tokens, self.seed)
-        return [
-            _config(method, k, url.strip(), sampling)
-            for method, k, url in self.arms
-            if method != OFF
-        ]
+        return [arm.config(sampling) for arm in self.arms if arm.is_on]
 
 
-def _config(method: str, k: int, url: str, sampling: Sampling) -> RunConfig:
-    if method == ASK and not url:
-        raise UsageError(
-            "An arm whose method the server decides needs that server's URL: paste it, or choose "
-            "a method."
-        )
-    chosen = None if method == ASK else Method(method)
-    speculates = chosen not in (None, Method.BASELINE)
-    return RunConfig(
-        engine=EngineKind.VLLM,
-        method=chosen,
-        k=k if speculates else None,
-        sampling=sampling,
-        server_url=url or None,
+def arm_key(index: int, field: str) -> str:
+    """The widget key of one control of an arm."""
+    return f"live_arm_{index}_{field}"
+
+
+def ensure_arms() -> None:
+    """Begin with the default arms, and keep each method among those its place offers."""
+    for index, default in enumerate(DEFAULT_ARMS):
+        for field in _ARM_FIELDS:
+            st.session_state.setdefault(arm_key(index, field), getattr(default, field))
+        offered = methods_at(Place(st.session_state[arm_key(index, "place")]))
+        _keep_among(arm_key(index, "method"), offered)
+
+
+def arms() -> tuple[ArmChoice, ...]:
+    """The arms as the controls stand."""
+    return tuple(
+        ArmChoice(*(st.session_state[arm_key(index, field)] for field in _ARM_FIELDS))
+        for index in range(len(DEFAULT_ARMS))
     )
+
+
+def set_usual_shape(index: int) -> None:
+    """Give a newly chosen method the shape of draft it is known for (a callback)."""
+    method = st.session_state[arm_key(index, "method")]
+    st.session_state[arm_key(index, "shape")] = usual_shape(method)
+
+
+def _keep_among(key: str, offered: Sequence[str]) -> None:
+    if st.session_state[key] not in offered:
+        st.session_state[key] = offered[0]
 
 
 def pick_prompt(step: int = 1) -> None:

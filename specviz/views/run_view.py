@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import streamlit as st
 
 from specviz.analysis.digits import digits
 from specviz.config import Run
-from specviz.figures.acceptance import acceptance_by_position
 from specviz.paths import PROJECT_ROOT
-from specviz.store import RequestRow, RunRow, Store
+from specviz.store import RunRow, Store
+from specviz.views import run_sections
+from specviz.views.opened_run import OpenedArm, opened_arms
+from specviz.views.run_tree import draft_of_a_step
 from specviz.views.token_strip import token_strip
 
 PAGE_SIZE = 50
+NOT_LOSSLESS = (
+    "typical acceptance takes what is plausible enough for the target, so above temperature 0 the "
+    "output does not follow the target's distribution. Compare its figures with that in mind."
+)
 _LIVE_PAGE = PROJECT_ROOT / "pages" / "live.py"
 _RUN_PAGE = PROJECT_ROOT / "pages" / "run.py"
 
@@ -53,43 +59,59 @@ def list_runs(store: Store) -> None:
 
 def show_runs(store: Store, runs: Sequence[Run], *, source: str) -> None:
     """One run, or the arms that were started together: replay, figures, configuration."""
-    requests = [store.requests_of(run.run_id)[0] for run in runs]
+    arms = opened_arms(store, runs)
+    prompt = arms[0].request.prompt
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(" against ".join(run.config.title for run in runs), width="content")
+        st.subheader(" against ".join(_unbroken(arm.name) for arm in arms), width="content")
         st.space("stretch")
         st.page_link(_RUN_PAGE, label="All runs", icon=":material/arrow_back:")
     st.caption(
-        f"{runs[0].started_at:%d %B %Y, %H:%M:%S} UTC · {requests[0].prompt.category or 'typed'} · "
+        f"{runs[0].started_at:%d %B %Y, %H:%M:%S} UTC · {prompt.category or 'typed'} · "
         + " · ".join(sorted({run.status.value for run in runs}))
     )
-    st.code(requests[0].prompt.text, language=None, wrap_lines=True)
+    st.code(prompt.text, language=None, wrap_lines=True)
     token_strip(source, mode="replay", key=f"strip-{source}")
-    section = st.segmented_control(
-        "Section",
-        ["Figures", "Acceptance by position", "Configuration"],
-        default="Figures",
-        label_visibility="collapsed",
-    )
-    if section == "Figures":
-        st.dataframe(_figures(runs, requests), hide_index=True, placeholder="–")
-    elif section == "Acceptance by position":
-        _acceptance(runs, requests)
-    elif section == "Configuration":
-        st.dataframe(_configuration(runs), height="content", placeholder="–")
+    _sections(arms)
 
 
-def _acceptance(runs: Sequence[Run], requests: Sequence[RequestRow]) -> None:
-    rates = {
-        run.config.title: request.metrics.acceptance_rate_per_pos
-        for run, request in zip(runs, requests, strict=True)
-        if request.metrics and request.metrics.acceptance_rate_per_pos
+def _unbroken(name: str) -> str:
+    """A name that keeps to one line where the heading takes two."""
+    return name.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _sections(arms: Sequence[OpenedArm]) -> None:
+    """One section at a time: hidden ones would be computed too."""
+    sections: dict[str, Callable[[Sequence[OpenedArm]], None]] = {
+        "Figures": _figures_section,
+        "Draft tree": draft_of_a_step,
+        "Time line": run_sections.time_line,
+        "Acceptance by position": run_sections.acceptance,
     }
-    if not rates:
-        st.info("No arm tells which of its drafts were accepted at which position.")
-        return
-    st.plotly_chart(acceptance_by_position(rates))
-    table = pd.DataFrame(rates.items(), columns=["arm", "acceptance by position"])
-    st.dataframe(table, hide_index=True)
+    if any(run_sections.skipped_grid(arm) for arm in arms):
+        sections["Skipped layers"] = run_sections.skipped
+    sections["Extra memory"] = run_sections.memory
+    sections["Configuration"] = _configuration_section
+    chosen = st.segmented_control(
+        "Section", [*sections], default="Figures", label_visibility="collapsed"
+    )
+    if chosen:
+        sections[chosen](arms)
+
+
+def _figures_section(arms: Sequence[OpenedArm]) -> None:
+    st.dataframe(_figures(arms), hide_index=True, placeholder="–")
+    for arm in arms:
+        if not arm.config.is_lossless:
+            st.warning(f"{arm.name}: {NOT_LOSSLESS}", icon=":material/warning:")
+
+
+def _configuration_section(arms: Sequence[OpenedArm]) -> None:
+    st.dataframe(
+        _configuration(arms),
+        height="content",
+        placeholder="–",
+        column_config={"_index": st.column_config.TextColumn(width=130)},
+    )
 
 
 def _table(rows: Sequence[RunRow]) -> pd.DataFrame:
@@ -108,13 +130,13 @@ def _table(rows: Sequence[RunRow]) -> pd.DataFrame:
     )
 
 
-def _figures(runs: Sequence[Run], requests: Sequence[RequestRow]) -> pd.DataFrame:
+def _figures(arms: Sequence[OpenedArm]) -> pd.DataFrame:
     lines = []
-    for run, request in zip(runs, requests, strict=True):
-        metrics = request.metrics
+    for arm in arms:
+        metrics = arm.request.metrics
         lines.append(
             {
-                "arm": run.config.title,
+                "arm": arm.name,
                 "output tokens": metrics and metrics.output_tokens,
                 "steps": metrics and metrics.num_steps,
                 "drafted": metrics and metrics.num_draft_tokens,
@@ -132,18 +154,21 @@ def _figures(runs: Sequence[Run], requests: Sequence[RequestRow]) -> pd.DataFram
     return pd.DataFrame(lines)
 
 
-def _configuration(runs: Sequence[Run]) -> pd.DataFrame:
+def _configuration(arms: Sequence[OpenedArm]) -> pd.DataFrame:
     columns = {}
-    for run in runs:
-        config = run.config
-        columns[config.title] = {
-            "run": run.run_id,
-            "engine": config.server_version or config.engine.value,
+    for arm in arms:
+        config = arm.config
+        columns[arm.name] = {
+            "run": arm.run.run_id,
+            "engine": config.engine.value,
+            "version": config.server_version,
             "server": config.server_url,
             "model": config.model,
             "draft": config.draft,
             "method": config.method and config.method.value,
             "K": config.k,
+            "options": ", ".join(f"{name} {value}" for name, value in config.options.items()),
+            "lossless": "yes" if config.is_lossless else "no: typical acceptance",
             "temperature": config.sampling.temperature,
             "top-p": config.sampling.top_p,
             "longest answer": config.sampling.max_tokens,

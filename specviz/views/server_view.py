@@ -12,7 +12,7 @@ from specviz.engines.vllm.capabilities import Capabilities, probe
 from specviz.engines.vllm.client import api_key
 from specviz.engines.vllm.pool import ServerPhase, ServerPool
 from specviz.errors import SpecvizError
-from specviz.views.live_state import METHODS
+from specviz.views.arm_choice import demo_methods
 from specviz.views.server_status import slot_line, start_in_background
 
 LOG_LINES = 200
@@ -23,7 +23,10 @@ def started_servers(pool: ServerPool) -> None:
     """Every server this app started: phase, address, stop button, log."""
     slots = pool.slots()
     if not slots:
-        st.markdown("No server runs yet. Live starts what its arms need; or start one here.")
+        st.markdown(
+            "No server runs yet, and arms that run in the app need none. Live starts the demo "
+            "servers that other arms need; or start one here."
+        )
     for index, slot in enumerate(slots):
         with st.container(border=True):
             line, action = st.columns([6, 1], vertical_alignment="center")
@@ -44,7 +47,7 @@ def started_servers(pool: ServerPool) -> None:
         st.form("start-server", border=False),
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
-        method = st.selectbox("Method", METHODS, 1, format_func=lambda m: m.value, width=180)
+        method = st.selectbox("Method", demo_methods(), 1, format_func=lambda m: m.value, width=180)
         k = st.number_input("K", 1, 32, 5, width=120)
         if st.form_submit_button("Start with the demo models", icon=":material/add:"):
             start_in_background(pool, Method(method).value, int(k))

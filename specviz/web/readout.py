@@ -21,7 +21,8 @@ TOK_STEP, TOK_S, TTFT, TPOT = "tok/step", "tok/s", "TTFT ms", "TPOT ms"
 
 MEANINGS = {
     SPEEDUP: "end-to-end time of the measured baseline / of this arm, for outputs of equal length",
-    ACCEPTANCE: "draft acceptance rate: accepted / drafted tokens, 0 to 1",
+    ACCEPTANCE: "draft acceptance rate: accepted / drafted tokens, 0 to 1; of a tree most "
+    "candidates cannot be accepted, so compare its accept. length",
     LENGTH: "mean acceptance length as vLLM counts it: 1 + accepted / drafting steps",
     TOK_STEP: "output tokens / engine steps, those without a draft included",
     TOK_S: "output tokens per second, from the request to the last token",
@@ -68,10 +69,10 @@ def verdict(
     if not has_baseline:
         return {"ok": None, "text": "no baseline among the arms: losslessness not checked"}
     if any(arm.sampling.temperature > 0 for arm in arms):
-        return {
-            "ok": None,
-            "text": "sampled outputs differ by chance: losslessness shows at temperature 0",
-        }
+        text = "sampled outputs differ by chance: losslessness shows at temperature 0"
+        if not all(arm.is_lossless for arm in arms):
+            text = "typical acceptance is not lossless; " + text
+        return {"ok": None, "text": text}
     if not comparisons:
         return {"ok": None, "text": "no output with token ids to compare with the baseline"}
     differing = [comparison for comparison in comparisons if not comparison.equal]

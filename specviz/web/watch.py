@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from specviz.analysis.arm_names import arm_names
 from specviz.bench.job import ArmLog, Job, Phase, comparisons, finished_baseline
-from specviz.config import Method, Prompt, Run, RunConfig
+from specviz.config import EngineKind, Method, Prompt, Run, RunConfig
 from specviz.engines.replay import events_of
 from specviz.errors import StoreError
 from specviz.runtime import Runtime, current
@@ -112,23 +113,31 @@ async def _follow(websocket: WebSocket, job: Job, seen: dict[str, int]) -> None:
 
 
 def _hello(mode: str, prompt: Prompt, arms: Sequence[ArmLog]) -> dict[str, Any]:
+    names = arm_names([arm.config for arm in arms])
     return {
         "type": "hello",
         "mode": mode,
         "prompt": prompt.text,
-        "arms": [
-            {
-                "id": arm.run_id,
-                "title": arm.config.title,
-                "engine": arm.config.engine.value,
-                "badge": arm.config.server_version,
-                "fidelity": None,
-                "k": arm.config.k,
-                "method": arm.config.method.value if arm.config.method else None,
-                "max_tokens": arm.config.sampling.max_tokens,
-            }
-            for arm in arms
-        ],
+        "arms": [_introduced(arm, name) for arm, name in zip(arms, names, strict=True)],
+    }
+
+
+def _introduced(arm: ArmLog, name: str) -> dict[str, Any]:
+    """What is known of an arm before its events."""
+    config = arm.config
+    in_app = config.engine is EngineKind.EMBEDDED
+    typical = not config.is_lossless and config.sampling.temperature > 0
+    return {
+        "id": arm.run_id,
+        "title": name,
+        "engine": ", ".join(filter(None, [config.engine.value, config.server_version])),
+        "badge": "in the app" if in_app else config.server_version,
+        "fidelity": None,
+        "lossless": config.is_lossless,
+        "rule": "typical" if typical else None,
+        "k": config.k,
+        "method": config.method.value if config.method else None,
+        "max_tokens": config.sampling.max_tokens,
     }
 
 

@@ -30,8 +30,19 @@ def app_url(store_path: Path) -> Iterator[str]:
         yield url
 
 
+def use_demo_servers(page: Page) -> None:
+    """Move the two arms that are on from the app to vLLM servers."""
+    page.get_by_role("button", name="Arms").click()
+    for arm in ("Arm 1", "Arm 2"):
+        page.get_by_role("combobox", name=arm).click()
+        page.get_by_role("option", name="vLLM demo server").click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("need it loaded first")).to_be_visible()
+
+
 def start_run(page: Page, app_url: str) -> None:
     page.goto(app_url)
+    use_demo_servers(page)
     page.get_by_role("button", name="Run", exact=True).click()
 
 
@@ -80,6 +91,7 @@ def test_leaving_the_page_during_a_run_does_not_stop_it_and_a_second_browser_can
 @pytest.mark.timeout(300)
 def test_cancel_keeps_what_arrived_and_the_next_run_works(page: Page, app_url: str) -> None:
     page.goto(app_url)
+    use_demo_servers(page)
     page.get_by_role("button", name="temperature").click()
     length = page.get_by_label("Longest answer, tokens")
     length.fill("1500")
@@ -96,9 +108,11 @@ def test_cancel_keeps_what_arrived_and_the_next_run_works(page: Page, app_url: s
 
 def test_a_server_that_is_not_there_is_one_sentence(page: Page, app_url: str) -> None:
     page.goto(app_url)
-    expect(page.get_by_text("Watch a real vLLM server")).to_be_visible()
+    expect(page.get_by_text("no server, no GPU")).to_be_visible()
     page.get_by_role("button", name="Arms").click()
-    url = page.locator("input[aria-label='Server URL']:enabled").first
+    page.get_by_role("combobox", name="Arm 2").click()
+    page.get_by_role("option", name="a server at a URL").click()
+    url = page.get_by_label("Server URL")
     url.fill("http://127.0.0.1:9")
     url.press("Enter")
     page.keyboard.press("Escape")

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from specviz.bench.record import answer
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
+from specviz.config import EngineKind, Method, Run, RunConfig, RunStatus, Sampling
 from specviz.engines.vllm.client import open_vllm
 from specviz.engines.vllm.commands import ServerSpec
 from specviz.engines.vllm.server import Server

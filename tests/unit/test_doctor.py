@@ -113,7 +113,7 @@ def test_models_are_listed_with_their_sizes_and_missing_ones_named(tmp_path: Pat
         (tmp_path / name / "model.safetensors").write_bytes(bytes(2_500_000))
     finding = doctor.models_found(tmp_path)
     assert finding.ok is False
-    assert finding.detail.startswith("demo-draft missing")
+    assert finding.detail.startswith("demo-draft, demo-eagle3, demo-medusa missing")
     assert "demo-eagle 2.5 MB, demo-target 2.5 MB" in finding.detail
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,10 +11,13 @@ from specviz.trace import (
     ROOT,
     EmittedToken,
     Event,
+    ExtraBytes,
     Fidelity,
+    Lane,
     Origin,
     RequestFinished,
     RequestStarted,
+    Span,
     Step,
     StepsRevised,
     TokenDecision,
@@ -36,11 +40,18 @@ DECISION = TokenDecision(
     (TopToken(6, "y", 0.5),),
 )
 STEP = Step(0, 1.5, (DECISION,), (EmittedToken(0, 6, "y", Origin.RECOVERED),), 1.0, 2.0, 3.0)
+EMBEDDED = replace(
+    STEP,
+    spans=(Span(Lane.DRAFT, 0.5, 1.0), Span(Lane.VERIFY, 0.75, 1.5)),
+    skipped_layers=("attention 3", "mlp 5"),
+    matched_tokens=2,
+)
 EVENTS: list[Event] = [
     RequestStarted("r", Fidelity.INFERRED),
     STEP,
-    StepsRevised((STEP, STEP), Fidelity.COUNTED, "counts"),
-    RequestFinished((1, 2), 1.0, 2.0, "stop"),
+    EMBEDDED,
+    StepsRevised((STEP, EMBEDDED), Fidelity.COUNTED, "counts"),
+    RequestFinished((1, 2), 1.0, 2.0, "stop", ExtraBytes(3 << 40, 2, 0)),
 ]
 
 
@@ -52,6 +63,24 @@ def test_an_event_survives_json(event: Event) -> None:
 def test_a_trace_survives_json() -> None:
     trace = fold(EVENTS)
     assert trace_from_dict(json.loads(json.dumps(trace_to_dict(trace)))) == trace
+
+
+def test_what_an_older_specviz_wrote_is_read() -> None:
+    old = event_to_dict(EMBEDDED)
+    for key in ("spans", "skipped_layers", "matched_tokens"):
+        del old[key]
+    assert event_from_dict(old) == STEP
+    finished = event_to_dict(EVENTS[-1])
+    del finished["extra_bytes"]
+    assert event_from_dict(finished) == RequestFinished((1, 2), 1.0, 2.0, "stop")
+    trace = trace_to_dict(fold(EVENTS))
+    del trace["extra_bytes"]
+    assert trace_from_dict(trace).extra_bytes is None
+
+
+def test_no_skipped_layer_is_not_the_same_as_not_told() -> None:
+    none_skipped = replace(STEP, skipped_layers=())
+    assert event_from_dict(json.loads(json.dumps(event_to_dict(none_skipped)))) == none_skipped
 
 
 def test_revised_steps_replace_what_came_before() -> None:

@@ -12,16 +12,16 @@ from specviz.engines.vllm.commands import ServerSpec
 from specviz.engines.vllm.pool import ServerPool
 from specviz.errors import EngineError, RequestRefused
 from specviz.machine import git_revision, hardware_summary
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
 
 
 def demo_spec(method: Method, k: int | None, *, trace: bool = True) -> ServerSpec:
     """The demo family's server for a method. Raises UsageError for one vLLM does not have."""
-    needs_draft = method is Method.DRAFT_MODEL
+    draft = DEMO_DRAFTS.get(method)
     return ServerSpec(
         model=str(DEMO_TARGET),
         method=method,
-        draft=str(DEMO_DRAFT) if needs_draft else None,
+        draft=str(draft) if draft else None,
         k=k,
         trace=trace,
     )

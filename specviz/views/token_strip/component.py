@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parent
 
 MODULES = (
     "text.js",
+    "tree.js",
     "words.js",
     "dom.js",
     "model.js",

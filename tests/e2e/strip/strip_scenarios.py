@@ -12,6 +12,7 @@ from strip_steps import (
     pieces,
     plain_steps,
     request,
+    sibling_steps,
     tree_steps,
     without_names,
 )
@@ -132,6 +133,19 @@ def tree() -> list[Arm]:
     return [arm("tree", "medusa · K 3", request(tree_steps(pieces(CODE))), k=3)]
 
 
+def siblings() -> list[Arm]:
+    return [
+        arm("siblings", "medusa · K 10 · tree", request(sibling_steps(["the", " quick", " fox"])))
+    ]
+
+
+def typical() -> list[Arm]:
+    """Typical acceptance: nothing is drawn, and it is not lossless."""
+    steps = tree_steps(pieces(CODE))
+    words = {"lossless": False, "rule": "typical"}
+    return [arm("typical", "medusa · K 7 · typical, not lossless", request(steps), **words)]
+
+
 def counted() -> list[Arm]:
     return [four_arms()[3]]
 
@@ -184,8 +198,8 @@ def uniform() -> list[Arm]:
 SCENARIOS: dict[str, Callable[[], list[Arm]]] = {
     function.__name__: function
     for function in (
-        three_arms, four_arms, hostile, characters, tree, counted, revised, failed, long_run,
-        uniform,
+        three_arms, four_arms, hostile, characters, tree, siblings, typical, counted, revised,
+        failed, long_run, uniform,
     )
 }  # fmt: skip
 

@@ -137,6 +137,31 @@ def tree_steps(tokens: list[str]) -> list[Step]:
     return steps
 
 
+def sibling_steps(tokens: list[str]) -> list[Step]:
+    """One step of a sampled tree whose second, then third candidate is accepted, then none."""
+    one, two, own = tokens[:3]
+    accepted, rejected, unverified = Verdict.ACCEPTED, Verdict.REJECTED, Verdict.UNVERIFIED
+    nodes = [
+        (1, ROOT, "first", rejected, 0.2, 0.9), (1, ROOT, one, accepted, 0.8, 0.3),
+        (1, ROOT, "third", unverified, None, None),
+        (2, 0, "below", unverified, None, None), (3, 3, "deeper", unverified, None, None),
+        (2, 1, "wrong", rejected, 0.1, 0.5), (2, 1, "worse", rejected, 0.05, 0.6),
+        (2, 1, two, accepted, 1.0, 0.7),
+        (3, 7, "no", rejected, 0.25, 0.5), (3, 7, "nor", rejected, 0.125, 0.75),
+    ]  # fmt: skip
+    tops = (TopToken(token_id(own), own, 0.6), TopToken(1, "no", 0.1))
+    drafted = tuple(
+        TokenDecision(depth, parent, token_id(text), text, verdict, draft_prob=0.4,
+                      target_prob=0.3, accept_prob=accept, u=u, target_top=tops)
+        for depth, parent, text, verdict, accept, u in nodes
+    )  # fmt: skip
+    emitted = (
+        emitted_token(0, one, Origin.ACCEPTED), emitted_token(1, two, Origin.ACCEPTED),
+        emitted_token(2, own, Origin.RECOVERED),
+    )  # fmt: skip
+    return [Step(0, 40.0, drafted, emitted, 3.1, 41.9, matched_tokens=2)]
+
+
 def without_names(steps: list[Step]) -> list[Step]:
     """What a server tells that only counts: no names, no probabilities of dropped tokens."""
     return [

@@ -173,7 +173,7 @@ def test_a_pane_follows_the_newest_token_unless_the_reader_scrolled_up(
     assert scroller.evaluate(distance) < 30
 
 
-@pytest.mark.parametrize("name", ["four_arms", "tree", "hostile"])
+@pytest.mark.parametrize("name", ["four_arms", "tree", "siblings", "typical", "hostile"])
 def test_nothing_scrolls_sideways(open_strip: Opener, name: str) -> None:
     page = open_strip(name)
     wait_until_drawn(page)

@@ -10,9 +10,8 @@ from random import Random
 
 import pytest
 
-from specviz.demo import corpus
+from specviz.demo import corpus, record
 from specviz.demo.corpus import CATEGORIES, HELD_OUT_IN, Document, held_out, training_document
-from specviz.demo.family import RECORD_NAME
 from specviz.demo.held_out import PROMPTS_PER_CATEGORY, evaluation_documents, prompt_lines
 from specviz.paths import MODELS, PROMPTS
 
@@ -22,7 +21,7 @@ FINGERPRINT = "ab9853c5fb71034b573b47a68043ce436df089925d40a4ea2e8dfbca79a575b9"
 
 def _seed() -> int:
     """The seed the shipped models were trained with."""
-    return int(json.loads((MODELS / RECORD_NAME).read_text())["seed"])
+    return int(record.read(MODELS)["seed"])
 
 
 @cache

@@ -18,10 +18,13 @@ from specviz.trace import (
     ROOT,
     EmittedToken,
     Event,
+    ExtraBytes,
     Fidelity,
+    Lane,
     Origin,
     RequestFinished,
     RequestStarted,
+    Span,
     Step,
     TokenDecision,
     TopToken,
@@ -153,6 +156,13 @@ emitted_tokens = st.builds(
 )
 
 
+spans = st.builds(Span, st.sampled_from(Lane), times_ms, times_ms)
+skipped_layers = st.none() | st.lists(
+    st.sampled_from(["attention 0", "mlp 0", "mlp 11"]) | texts, max_size=4
+).map(tuple)
+extra_bytes = st.none() | st.builds(ExtraBytes, *[st.integers(0, 2**63 - 1) for _ in range(3)])
+
+
 @st.composite
 def step_lists(draw: st.DrawFn) -> tuple[Step, ...]:
     indices = sorted(draw(st.sets(st.integers(0, 50), max_size=5)))
@@ -165,6 +175,9 @@ def step_lists(draw: st.DrawFn) -> tuple[Step, ...]:
             draw(maybe_ms),
             draw(maybe_ms),
             draw(maybe_ms),
+            tuple(draw(st.lists(spans, max_size=3))),
+            draw(skipped_layers),
+            draw(st.none() | st.integers(0, 2**31 - 1)),
         )
         for index in indices
     )
@@ -189,6 +202,7 @@ def traces(draw: st.DrawFn) -> Trace:
         draw(maybe_ms),
         draw(times_ms),
         draw(st.sampled_from(["stop", "length", ""])),
+        draw(extra_bytes),
     )
 
 

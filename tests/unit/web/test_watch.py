@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus
+from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
 from specviz.engines.base import Engine
 from specviz.engines.replay import ReplayEngine, events_of
 from specviz.runtime import Runtime, opened
@@ -76,6 +77,27 @@ def test_a_job_is_followed_to_its_end(client: TestClient, runtime: Runtime) -> N
         "ok": True,
         "text": "output equals the baseline, 30 of 30 tokens",
     }
+
+
+def test_an_arm_is_introduced_with_where_it_runs_and_what_it_gives_up(
+    client: TestClient, runtime: Runtime
+) -> None:
+    options = {"acceptance": "typical", "shape": "tree"}
+    medusa = RunConfig(
+        EngineKind.EMBEDDED, Method.MEDUSA, 5, Sampling(temperature=0.8), options=options
+    )
+    greedy = replace(medusa, sampling=Sampling())
+    in_app = replace(CONFIG, engine=EngineKind.EMBEDDED)
+    job = runtime.jobs.start(PROMPT, [CONFIG, in_app, medusa, greedy])
+    hello, *rest = messages(client, f"/ws/jobs/{job.job_id}")
+    shown = [(arm["title"], arm["badge"], arm["lossless"], arm["rule"]) for arm in hello["arms"]]
+    assert shown == [
+        ("baseline · vllm", None, True, None),
+        ("baseline · embedded", "in the app", True, None),
+        ("medusa · K 5 · tree · typical, not lossless (1)", "in the app", False, "typical"),
+        ("medusa · K 5 · tree · typical, not lossless (2)", "in the app", False, None),
+    ]
+    assert rest[-2]["verdict"]["text"].startswith("typical acceptance is not lossless; sampled")
 
 
 def test_a_browser_that_reconnects_gets_the_rest_and_nothing_twice(

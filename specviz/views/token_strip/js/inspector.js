@@ -1,8 +1,8 @@
 // One step as the verifier saw it: cards from depth 1 to K, then what the target added.
 
 import { element, setText } from "./dom.js";
-import { isTree } from "./model.js";
 import { formatProbability, tokenName } from "./text.js";
+import { childrenOf, isTree, leafOf, positionsOf, whyUnverified } from "./tree.js";
 import { INSPECTOR_HINT, UNNAMED, ruleWords, stepSummary, stepTimes } from "./words.js";
 
 /** Fill `root` with step `index` of `arm`. */
@@ -38,8 +38,8 @@ function heading(arm, step, index) {
 function body(arm, step) {
   if (step.drafted.length === 0) return [];
   const notes = step.drafted.some((token) => token.text === null) ? [unnamedNote(arm)] : [];
-  const cards = isTree(step) ? treeOf(step) : chainOf(step);
-  return [cards, ...notes];
+  const cards = isTree(step) ? [treeOf(arm, step), candidatesOf(arm, step)] : [chainOf(arm, step)];
+  return [...cards, ...notes];
 }
 
 function unnamedNote(arm) {
@@ -47,34 +47,29 @@ function unnamedNote(arm) {
   return element("p", "unnamed-note", sentence + UNNAMED);
 }
 
-function chainOf(step) {
+function chainOf(arm, step) {
   const chain = element("ol", "chain");
-  for (const drafted of step.drafted) chain.append(draftCard(drafted));
+  for (const drafted of step.drafted) chain.append(draftCard(arm, step, drafted));
   for (const token of ownTokens(step)) chain.append(ownCard(step, token));
   return chain;
 }
 
 // A tree reads left to right like a chain: every card has its children in a column beside it.
-function treeOf(step) {
-  const children = new Map();
-  step.drafted.forEach((drafted, index) => {
-    const siblings = children.get(drafted.parent) ?? [];
-    children.set(drafted.parent, [...siblings, index]);
-  });
-  const leaf = step.drafted.findLastIndex((token) => token.verdict === "accepted");
+function treeOf(arm, step) {
   const tree = element("div", "tree");
   tree.tabIndex = 0;
   tree.setAttribute("role", "group");
   tree.setAttribute("aria-label", "tree of drafted tokens");
-  tree.append(branches(step, children, -1, leaf));
+  tree.append(branches({ arm, step, children: childrenOf(step), leaf: leafOf(step) }, -1));
   return tree;
 }
 
-function branches(step, children, parent, leaf) {
+function branches(about, parent) {
+  const { arm, step, children, leaf } = about;
   const list = element("ol", "branches");
   for (const index of children.get(parent) ?? []) {
     const branch = element("li", "branch");
-    branch.append(draftCard(step.drafted[index], "div"), branches(step, children, index, leaf));
+    branch.append(draftCard(arm, step, step.drafted[index], "div"), branches(about, index));
     list.append(branch);
   }
   if (parent === leaf) {
@@ -87,28 +82,60 @@ function branches(step, children, parent, leaf) {
   return list;
 }
 
+// The candidates of every position that was judged, in the order of judgement.
+function candidatesOf(arm, step) {
+  const table = element("table", "candidates");
+  table.append(element("caption", "", "candidates by position, in the order of judgement"));
+  const head = element("tr");
+  for (const name of ["position", "candidate", "target", "draft", "accept", "judgement", "verdict"]) {
+    head.append(element("th", "", name));
+  }
+  table.append(head);
+  for (const [nth, { candidates }] of positionsOf(step).entries()) {
+    for (const [order, place] of candidates.entries()) {
+      table.append(candidateRow(arm, step, step.drafted[place], order === 0 ? nth + 1 : ""));
+    }
+  }
+  return table;
+}
+
+function candidateRow(arm, step, drafted, position) {
+  const row = element("tr", drafted.verdict);
+  const number = (value) => (typeof value === "number" ? formatProbability(value) : "–");
+  row.append(
+    element("td", "position", String(position)),
+    element("td", "name", tokenName(drafted.text)),
+    element("td", "number", number(drafted.target_prob)),
+    element("td", "number", number(drafted.draft_prob)),
+    element("td", "number", number(drafted.accept_prob)),
+    element("td", "rule", ruleWords(arm, step, drafted) ?? "–"),
+    element("td", "judged", drafted.verdict),
+  );
+  return row;
+}
+
 function ownTokens(step) {
   return step.emitted.filter((token) => token.origin !== "accepted");
 }
 
-function draftCard(drafted, tag = "li") {
+function draftCard(arm, step, drafted, tag = "li") {
   const card = element(tag, `card ${drafted.verdict}`);
   card.append(
     element("p", "depth", `depth ${drafted.depth}`),
     element("p", "name", tokenName(drafted.text)),
-    bar("target", drafted.target_prob, missingTarget(drafted)),
+    bar("target", drafted.target_prob, missingTarget(step, drafted)),
     bar("draft", drafted.draft_prob, "the server does not tell the draft's probability"),
   );
-  const rule = ruleWords(drafted);
+  const rule = ruleWords(arm, step, drafted);
   if (rule) card.append(element("p", "rule", rule));
   card.append(element("p", "verdict", drafted.verdict));
   if (drafted.verdict === "rejected" && drafted.target_top?.length) card.append(bestOf(drafted));
   return card;
 }
 
-function missingTarget(drafted) {
+function missingTarget(step, drafted) {
   return drafted.verdict === "unverified"
-    ? "not judged: an earlier token was rejected"
+    ? `not judged: ${whyUnverified(step, drafted)}`
     : "the server does not tell the target's probability";
 }
 
@@ -130,7 +157,10 @@ function ownCard(step, token, tag = "li") {
 
 // The target's probability of its own token is known only if it was among the five best.
 function targetProbability(step, token) {
-  const rejected = step.drafted.find((drafted) => drafted.verdict === "rejected");
+  const leaf = leafOf(step);
+  const rejected = step.drafted.find(
+    (drafted) => drafted.parent === leaf && drafted.verdict === "rejected",
+  );
   const top = rejected?.target_top?.find((best) => best.token_id === token.token_id);
   return top && token.origin === "recovered" ? top.prob : null;
 }

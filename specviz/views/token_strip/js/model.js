@@ -113,9 +113,3 @@ export function draftedOf(step, emittedIndex) {
   const nth = step.emitted.slice(0, emittedIndex).filter((token) => token.origin === "accepted");
   return path[nth.length] ?? null;
 }
-
-/** Whether several drafted tokens of a step share a parent. */
-export function isTree(step) {
-  const parents = step.drafted.map((token) => token.parent);
-  return new Set(parents).size < parents.length;
-}

@@ -3,7 +3,7 @@
 import { element, setText } from "./dom.js";
 import { stepsAt } from "./model.js";
 import { drawSteps, newStrip } from "./strip.js";
-import { FIDELITY_WORDS, PHASE_WORDS } from "./words.js";
+import { FIDELITY_WORDS, NOT_LOSSLESS, PHASE_WORDS } from "./words.js";
 
 const NEAR_END_PX = 24; // scrolled this close to the end counts as following
 const BLANK = "\u00a0";
@@ -18,7 +18,10 @@ export function newPane(arm) {
   badge.tabIndex = 0;
   const head = element("header", "head");
   const title = element("h3", "title");
-  head.append(title, badge);
+  const lossy = element("span", "lossy", "not lossless");
+  lossy.tabIndex = 0;
+  lossy.dataset.tip = NOT_LOSSLESS;
+  head.append(title, lossy, badge);
   const figures = element("dl", "figures");
   const progress = element("div", "progress");
   progress.append(element("div", "bar"));
@@ -31,7 +34,7 @@ export function newPane(arm) {
   scroller.append(text, note);
   root.append(head, figures, progress, scroller);
   const strip = newStrip(text, arm);
-  const parts = { root, title, badge, figures, progress, scroller, note };
+  const parts = { root, title, lossy, badge, figures, progress, scroller, note };
   const pane = { ...parts, arm, strip, follows: true, top: 0 };
   scroller.addEventListener("scroll", () => noteScrolling(pane), { passive: true });
   // Blocks out of sight have an estimated height, so the end moves when they come into sight.
@@ -78,7 +81,8 @@ function drawTitle({ arm, root, title, scroller }) {
   scroller.setAttribute("aria-label", `output of ${arm.info.title}`);
 }
 
-function drawBadge({ arm, badge }) {
+function drawBadge({ arm, lossy, badge }) {
+  lossy.hidden = arm.info.lossless !== false;
   const words = [arm.info.badge, arm.fidelity].filter(Boolean).join(" · ");
   setText(badge, words);
   badge.hidden = words === "";

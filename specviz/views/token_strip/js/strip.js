@@ -3,10 +3,11 @@
 
 import { element } from "./dom.js";
 import { droppedElement, emittedElement } from "./token.js";
+import { isTree, positionsOf } from "./tree.js";
 
 const BLOCK_TOKENS = 150; // from here on the next line end closes the block
 const BLOCK_TOKENS_MAX = 450; // without a line end the block closes at a step
-const MAX_DROPPED = 12; // of one step; a tree may drop sixty, the inspector has them all
+const MAX_DROPPED = 12; // in one place; the inspector has them all
 
 /** A strip inside `parent`. Draws `arm.steps[0 … shown)`. */
 export function newStrip(parent, arm) {
@@ -96,6 +97,10 @@ function closeBlock(strip) {
 function* stepNodes(arm, step, index) {
   const isDrafted = (token) => token.origin === "accepted";
   const about = { arm, step, index };
+  if (isTree(step)) {
+    yield* treeNodes(step, about);
+    return;
+  }
   for (const [nth, token] of step.emitted.entries()) {
     if (isDrafted(token)) yield emittedElement(token, { ...about, nth });
   }
@@ -110,7 +115,46 @@ function* droppedNodes(step, about) {
   for (const drafted of dropped.slice(0, MAX_DROPPED)) {
     yield droppedElement(drafted, { ...about, drafted });
   }
-  if (dropped.length > MAX_DROPPED) {
-    yield element("span", "draft more", `+${dropped.length - MAX_DROPPED}`);
+  const rest = dropped.length - MAX_DROPPED;
+  if (rest > 0) yield moreElement(rest, "more drafted tokens were not accepted");
+}
+
+// Position by position: the candidates that were rejected there, then the token that stands there.
+// Most of a tree is never judged: that many are counted, and drawn in the inspector.
+function* treeNodes(step, about) {
+  const output = [...step.emitted.entries()];
+  const accepted = output.filter(([, token]) => token.origin === "accepted");
+  let shown = 0;
+  for (const position of positionsOf(step)) {
+    const rejected = position.candidates.filter((place) => step.drafted[place].verdict === "rejected");
+    shown += rejected.length;
+    if (rejected.length > 0) yield siblingsElement(step, rejected, about);
+    const next = position.accepted === null ? undefined : accepted.shift();
+    if (next) yield emittedElement(next[1], { ...about, nth: next[0] });
   }
+  const dropped = step.drafted.filter((token) => token.verdict !== "accepted").length;
+  if (dropped > shown) yield moreElement(dropped - shown, "more candidates in other branches");
+  for (const [nth, token] of output) {
+    if (token.origin !== "accepted") yield emittedElement(token, { ...about, nth });
+  }
+}
+
+// Several candidates for one position, in one frame.
+function siblingsElement(step, places, about) {
+  const nodes = places.slice(0, MAX_DROPPED).map((place) => {
+    const drafted = step.drafted[place];
+    return droppedElement(drafted, { ...about, drafted });
+  });
+  if (nodes.length === 1) return nodes[0];
+  const frame = element("span", "siblings");
+  frame.append(...nodes);
+  const rest = places.length - MAX_DROPPED;
+  if (rest > 0) frame.append(moreElement(rest, "more candidates were rejected here"));
+  return frame;
+}
+
+function moreElement(count, words) {
+  const node = element("span", "draft more", `+${count}`);
+  node.dataset.tip = `${count} ${words}: click the step to see them`;
+  return node;
 }

@@ -48,7 +48,7 @@ function contentFor(target) {
   return target.dataset.tip ? [element("p", "", target.dataset.tip)] : null;
 }
 
-function emittedContent({ step, index, nth }) {
+function emittedContent({ arm, step, index, nth }) {
   const token = step.emitted[nth];
   const drafted = draftedOf(step, nth);
   return [
@@ -57,13 +57,13 @@ function emittedContent({ step, index, nth }) {
     rows([
       ["token id", token.token_id ?? "not told by the server"],
       ["position", token.position],
-      ...judgementRows(drafted),
+      ...judgementRows(arm, step, drafted),
       ...stepRows(step, index),
     ]),
   ];
 }
 
-function droppedContent({ step, index, drafted }) {
+function droppedContent({ arm, step, index, drafted }) {
   const unnamed = drafted.text === null || drafted.text === undefined;
   const words = unnamed ? UNNAMED : VERDICT_WORDS[drafted.verdict];
   const name = unnamed ? "?" : drafted.text === "" ? "part of a character" : visibleText(drafted.text);
@@ -72,20 +72,20 @@ function droppedContent({ step, index, drafted }) {
     element("p", "", words),
     rows([
       ["token id", drafted.token_id ?? (unnamed ? null : "not told by the server")],
-      ...judgementRows(drafted),
+      ...judgementRows(arm, step, drafted),
       ...stepRows(step, index),
     ]),
   ];
 }
 
-function judgementRows(drafted) {
+function judgementRows(arm, step, drafted) {
   if (drafted === null) return [];
   const probability = (value) => (typeof value === "number" ? formatProbability(value) : null);
   return [
     ["depth", drafted.depth],
     ["target probability", probability(drafted.target_prob)],
     ["draft probability", probability(drafted.draft_prob)],
-    ["rule", drafted.verdict === "unverified" ? null : ruleWords(drafted)],
+    [drafted.verdict === "unverified" ? "why" : "rule", ruleWords(arm, step, drafted)],
   ];
 }
 

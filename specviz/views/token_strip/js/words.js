@@ -1,6 +1,7 @@
 // What the strip says, in one place: verdicts, origins, fidelity, phases.
 
 import { formatMs, formatPair, tokenName } from "./text.js";
+import { whyUnverified } from "./tree.js";
 
 export const ORIGIN_WORDS = {
   accepted: "accepted: drafted, and the target agreed",
@@ -13,7 +14,7 @@ export const ORIGIN_WORDS = {
 export const VERDICT_WORDS = {
   accepted: "accepted",
   rejected: "rejected: the target disagreed",
-  unverified: "unverified: an earlier token was rejected",
+  unverified: "unverified: drafted, but never judged",
 };
 
 export const UNNAMED =
@@ -44,10 +45,17 @@ export const INSPECTOR_HINT =
   "Click a step to see how each drafted token was judged. " +
   "With the keyboard: Tab into a pane, ← → from step to step, ↑ ↓ from token to token, Enter opens.";
 
-/** The rule that judged one drafted token, with its numbers; null where nothing is known. */
-export function ruleWords(drafted) {
-  if (drafted.verdict === "unverified") return "not judged: an earlier token was rejected";
-  if (drafted.u === null || drafted.u === undefined) return greedyRule(drafted);
+export const NOT_LOSSLESS =
+  "Typical acceptance takes what is plausible enough for the target: above temperature 0 the output " +
+  "does not follow the target's distribution.";
+
+/**
+ * The rule that judged one drafted token, with its numbers; null where nothing is known.
+ * `arm.info.rule` is "typical" where that acceptance is at work.
+ */
+export function ruleWords(arm, step, drafted) {
+  if (drafted.verdict === "unverified") return `not judged: ${whyUnverified(step, drafted)}`;
+  if (drafted.u === null || drafted.u === undefined) return yesOrNo(arm, drafted);
   const ratio = acceptanceRatio(drafted);
   const threshold = ratio ?? drafted.accept_prob;
   if (threshold === null || threshold === undefined) return `u ${drafted.u.toFixed(2)}`;
@@ -56,9 +64,12 @@ export function ruleWords(drafted) {
   return ratio === null ? `u ${u} ${sign} ${limit}` : `u ${u} ${sign} min(1, ${limit})`;
 }
 
-function greedyRule(drafted) {
+// Nothing is drawn at temperature 0, nor by typical acceptance.
+function yesOrNo(arm, drafted) {
   if (drafted.accept_prob === null || drafted.accept_prob === undefined) return null;
-  return `target's first choice: ${drafted.accept_prob >= 1 ? "yes" : "no"}`;
+  const typical = arm.info.rule === "typical";
+  const question = typical ? "typical enough for the target" : "target's first choice";
+  return `${question}: ${drafted.accept_prob >= 1 ? "yes" : "no"}`;
 }
 
 // The standard rule accepts with min(1, target/draft). Where the engine's own number differs
@@ -76,7 +87,17 @@ export function stepSummary(step) {
   if (step.drafted.length === 0) return emittedSummary(step);
   const accepted = step.drafted.filter((token) => token.verdict === "accepted").length;
   const then = last ? `, then ${last.origin} “${tokenName(last.text)}”` : "";
-  return `drafted ${step.drafted.length}, accepted ${accepted}${then}`;
+  return [`drafted ${step.drafted.length}, accepted ${accepted}${then}`, ...draftNotes(step)].join(" · ");
+}
+
+// How the draft was made, where the engine tells.
+function draftNotes(step) {
+  const notes = [];
+  if (typeof step.matched_tokens === "number") {
+    notes.push(`the lookup found the last ${step.matched_tokens} tokens again`);
+  }
+  if (step.skipped_layers?.length) notes.push(`${step.skipped_layers.length} sublayers skipped`);
+  return notes;
 }
 
 function emittedSummary(step) {

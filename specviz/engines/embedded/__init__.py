@@ -1,0 +1,1 @@
+"""Real speculative decoding in torch: one loop, one verifier, a proposer per method."""

@@ -1,0 +1,126 @@
+"""Attention of a few new tokens over a cache: chains, trees and whole prompts.
+
+On a CPU in bfloat16 the result for a token does not depend on how many others are computed with
+it, bit for bit: rows are always computed `ROWS` at a time, padded where fewer are left, over a
+multiple of `BLOCK` slots, so that sums are made in the same order. That is why greedy speculative
+decoding over chains gives exactly the text of plain decoding here, near ties included. (With rows
+of a batch in one product, or 32 slots to a block, some one in a thousand results differed in the
+last bit.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from specviz.engines.embedded.kv_cache import BLOCK
+from specviz.trace import ROOT
+
+ROWS = 4
+"""New tokens that are computed together: few, because plain decoding pads one token to as many."""
+
+MOST_ROWS = 33
+"""Up to this many new tokens are computed `ROWS` at a time; a prompt is computed as one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where new tokens stand: `positions` [n], and an additive `mask` [n, slots] over the cache."""
+
+    positions: Tensor | slice
+    mask: Tensor
+    slots: int
+    _block_masks: dict[int, Tensor] = field(default_factory=dict)
+
+    def block_mask(self, group: int) -> Tensor:
+        """For blocks of `ROWS` tokens of `group` heads each: [blocks, 1, rows * group, slots]."""
+        if group not in self._block_masks:  # the same in all layers of a model
+            padding = -len(self.mask) % ROWS
+            mask = functional.pad(self.mask, (0, 0, 0, padding)).view(-1, ROWS, self.slots)
+            self._block_masks[group] = mask.repeat_interleave(group, 1)[:, None]
+        return self._block_masks[group]
+
+
+def chain_layout(start: int, count: int, like: Tensor) -> Layout:
+    """`count` tokens one after the other behind `start` earlier ones."""
+    slots = _rounded(start + count)
+    positions = torch.arange(start, start + count, device=like.device)
+    hidden = torch.arange(slots, device=like.device) > positions[:, None]
+    return Layout(slice(start, start + count), _additive(hidden, like), slots)
+
+
+def tree_layout(start: int, parents: tuple[int, ...], like: Tensor, *, read: int = 0) -> Layout:
+    """A root token behind `start` earlier ones, then tree nodes that see their ancestors only.
+
+    The layout of the rows from `read` on: the root and the first nodes may be cached already.
+    """
+    depths, seen = _ancestors(parents)
+    slots = _rounded(start + len(depths))
+    hidden = torch.ones(len(depths) - read, slots, dtype=torch.bool, device=like.device)
+    hidden[:, :start] = False
+    hidden[:, start : start + len(depths)] = ~seen[read:].to(like.device)
+    return Layout(depths[read:].to(like.device) + start, _additive(hidden, like), slots)
+
+
+def attend(query: Tensor, keys: Tensor, values: Tensor, layout: Layout) -> Tensor:
+    """[n, heads * size] from query [n, heads, size] and a layer's keys [KV heads, slots, size].
+
+    Heads that share a KV head stand together, as in grouped-query attention (arXiv 2305.13245).
+    """
+    n, heads, size = query.shape
+    keys, values = keys[None, :, : layout.slots], values[None, :, : layout.slots]
+    if n <= MOST_ROWS:
+        return _attend_in_blocks(query, keys, values, layout)[:n]
+    out = functional.scaled_dot_product_attention(
+        query.transpose(0, 1)[None],
+        keys,
+        values,
+        attn_mask=layout.mask[None, None],
+        enable_gqa=True,
+    )
+    return out[0].transpose(0, 1).reshape(n, heads * size)
+
+
+def _attend_in_blocks(query: Tensor, keys: Tensor, values: Tensor, layout: Layout) -> Tensor:
+    """As `attend`, `ROWS` tokens to a batch entry, with padding rows at the end."""
+    n, heads, size = query.shape
+    kv_heads = keys.shape[1]
+    group = heads // kv_heads
+    query = functional.pad(query, (0, 0, 0, 0, 0, -n % ROWS))
+    blocks = len(query) // ROWS
+    together = (blocks, kv_heads, ROWS * group, size)
+    grouped = query.view(blocks, ROWS, kv_heads, group, size).transpose(1, 2).reshape(together)
+    out = functional.scaled_dot_product_attention(
+        grouped,
+        keys.expand(blocks, -1, -1, -1),
+        values.expand(blocks, -1, -1, -1),
+        attn_mask=layout.block_mask(group),
+    )
+    rows = out.view(blocks, kv_heads, ROWS, group, size).transpose(1, 2)
+    return rows.reshape(blocks * ROWS, heads * size)
+
+
+def _rounded(length: int) -> int:
+    return (length + BLOCK - 1) // BLOCK * BLOCK
+
+
+def _additive(hidden: Tensor, like: Tensor) -> Tensor:
+    mask = torch.zeros(hidden.shape, dtype=like.dtype, device=like.device)
+    return mask.masked_fill_(hidden, float("-inf"))
+
+
+@lru_cache(maxsize=256)
+def _ancestors(parents: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """Depth of the root and of every node [n + 1], and who sees whom [n + 1, n + 1]."""
+    depths = [0]
+    seen = torch.eye(len(parents) + 1, dtype=torch.bool)
+    seen[:, 0] = True
+    for node, parent in enumerate(parents, start=1):
+        above = 0 if parent == ROOT else parent + 1
+        depths.append(depths[above] + 1)
+        seen[node] |= seen[above]
+    return torch.tensor(depths), seen

@@ -1,0 +1,120 @@
+"""Checkpoints in the Hugging Face format: configuration, weights, tokenizer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from specviz.errors import UsageError
+
+MODEL_TYPES = ("llama", "qwen2", "qwen3")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """The architecture of a decoder in Llama's form.
+
+    `inverse_frequencies` [head_dim / 2] and `rope_scale` are those of the rotary embedding,
+    `biased` says that q, k and v have a bias (Qwen2), `normed` that every head of q and k goes
+    through an RMSNorm (Qwen3).
+    """
+
+    model_type: str
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    vocabulary: int
+    norm_eps: float
+    max_positions: int
+    eos_ids: frozenset[int]
+    inverse_frequencies: Tensor
+    rope_scale: float = 1.0
+    biased: bool = False
+    normed: bool = False
+    tied: bool = False
+
+
+def read_json(folder: Path, name: str) -> dict[str, Any]:
+    """A JSON file of a checkpoint. Raises UsageError where it is missing or not JSON."""
+    try:
+        data: dict[str, Any] = json.loads((folder / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{folder} is not a model folder ({name}: {error}): name a folder with config.json, "
+            "*.safetensors and tokenizer.json."
+        ) from error
+    return data
+
+
+def read_config(folder: Path) -> ModelConfig:
+    """The architecture in `folder`/config.json. Raises UsageError for one we do not run."""
+    raw = read_json(folder, "config.json")
+    model_type = str(raw.get("model_type"))
+    if model_type not in MODEL_TYPES:
+        raise UsageError(
+            f"The embedded engine runs {', '.join(MODEL_TYPES)}, not {model_type}: choose another "
+            f"model than {folder} or a vLLM server."
+        )
+    if raw.get("use_sliding_window"):
+        raise UsageError(f"{folder} uses a sliding window, which only a vLLM server can run.")
+    heads = int(raw["num_attention_heads"])
+    frequencies, scale = _rope(folder)
+    return ModelConfig(
+        model_type=model_type,
+        layers=int(raw["num_hidden_layers"]),
+        hidden=int(raw["hidden_size"]),
+        heads=heads,
+        kv_heads=int(raw.get("num_key_value_heads") or heads),
+        head_dim=int(raw.get("head_dim") or raw["hidden_size"] // heads),
+        vocabulary=int(raw["vocab_size"]),
+        norm_eps=float(raw["rms_norm_eps"]),
+        max_positions=int(raw["max_position_embeddings"]),
+        eos_ids=_eos_ids(folder, raw),
+        inverse_frequencies=frequencies,
+        rope_scale=scale,
+        biased=model_type == "qwen2" or bool(raw.get("attention_bias")),
+        normed=model_type == "qwen3",
+        tied=bool(raw.get("tie_word_embeddings")),
+    )
+
+
+def load_weights(folder: Path, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
+    """All tensors of the checkpoint, floating ones as `dtype`. Raises UsageError without any."""
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        raise UsageError(f"{folder} has no *.safetensors file: save the model in that format.")
+    weights: dict[str, Tensor] = {}
+    for file in files:
+        weights |= load_file(file, device=str(device))
+    return {name: w.to(dtype) if w.is_floating_point() else w for name, w in weights.items()}
+
+
+def _rope(folder: Path) -> tuple[Tensor, float]:
+    """Rotary frequencies with whatever scaling the checkpoint was trained with (Llama 3, YaRN)."""
+    from transformers import AutoConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    config = AutoConfig.from_pretrained(folder)
+    rope = config.rope_parameters
+    if rope["rope_type"] == "default":
+        size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        exponents = torch.arange(0, size, 2, dtype=torch.float32) / size
+        return 1.0 / rope["rope_theta"] ** exponents, 1.0
+    frequencies, scale = ROPE_INIT_FUNCTIONS[rope["rope_type"]](config, torch.device("cpu"))
+    return frequencies, float(scale)
+
+
+def _eos_ids(folder: Path, raw: dict[str, Any]) -> frozenset[int]:
+    """End tokens of generation_config.json, which chat models extend, else of config.json."""
+    generation = folder / "generation_config.json"
+    found = read_json(folder, generation.name).get("eos_token_id") if generation.exists() else None
+    found = raw.get("eos_token_id") if found is None else found
+    return frozenset([found] if isinstance(found, int) else found or [])

@@ -1,0 +1,36 @@
+"""Matrix products of the embedded models."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+ROWS_HINT = 4  # the layout that oneDNN chooses hardly depends on it
+
+
+class Linear:
+    """y = x · weightᵀ + bias, for x [n, in] and weight [out, in].
+
+    On a CPU the weight is laid out once the way oneDNN reads it, which makes products of a few
+    rows about twice as fast (`benchmarks/embedded_speed.py`), and the result of a row does not
+    depend on the number of rows.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
+        self._bias = bias
+        self._on_cpu = weight.device.type == "cpu" and torch.backends.mkldnn.is_available()
+        self.nbytes = weight.nbytes + (bias.nbytes if bias is not None else 0)
+        self._weight = (
+            torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), ROWS_HINT)
+            if self._on_cpu
+            else weight
+        )
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if self._on_cpu:
+            out: Tensor = torch.ops.mkldnn._linear_pointwise(
+                x, self._weight, self._bias, "none", [], ""
+            )
+            return out
+        return functional.linear(x, self._weight, self._bias)

@@ -1,0 +1,123 @@
+"""From a configuration to an embedded engine: models loaded once, the proposer chosen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+
+from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.engines.embedded.checkpoint import read_json
+from specviz.engines.embedded.engine import EmbeddedEngine
+from specviz.engines.embedded.model import Llama, load_model
+from specviz.engines.embedded.options import SHAPES, Options, parse_options, settle
+from specviz.engines.embedded.proposers.factory import open_proposer
+from specviz.engines.embedded.tokenizer import ChatTokenizer
+from specviz.engines.embedded.verify import accept_typical
+from specviz.errors import UsageError
+from specviz.machine import git_revision, hardware_summary
+from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
+
+DEFAULT_K = {method: 12 if method is Method.MEDUSA else 5 for method in Method}
+"""Draft tokens per step; Medusa's tree needs more of them, and they cost it nothing."""
+
+KEPT_MODELS = 6
+
+
+async def open_embedded(
+    config: RunConfig, note: Callable[[str], None]
+) -> tuple[EmbeddedEngine, RunConfig]:
+    """The engine of an arm, and its configuration completed. Raises UsageError."""
+    settle(parse_options(config.options), config.method or Method.BASELINE)
+    read_json(_folder(config), "config.json")
+    note("loading the models")  # only where there is something to load
+    return await asyncio.to_thread(open_engine, config)
+
+
+def open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
+    """The engine that `config` asks for and the configuration as it will run.
+
+    Raises UsageError for what cannot run: an unknown option, a model of another kind, a draft
+    that does not fit.
+    """
+    if config.server_url:
+        raise UsageError("The embedded engine has no server: leave --server out, or use vllm.")
+    method = config.method or Method.BASELINE
+    options = settle(parse_options(config.options), method)
+    if config.model and method in DEMO_DRAFTS and not config.draft:
+        raise UsageError(
+            f"A model of your own needs its own draft for {method.value}: name it with --draft."
+        )
+    folder = _folder(config)
+    target = model_in(folder, options)
+    cache = target.new_cache()
+    proposer, drafts_with = open_proposer(
+        method,
+        target,
+        cache,
+        Path(config.draft) if config.draft else None,
+        options,
+        lambda path: model_in(path, options),
+    )
+    k = 0 if method is Method.BASELINE else config.k or DEFAULT_K[method]
+    engine = EmbeddedEngine(
+        target,
+        tokenizer_in(folder),
+        proposer,
+        k=k,
+        traced=config.traced,
+        sampled_drafts=options.draft_sampling == "sampled",
+        rule=accept_typical if options.acceptance == "typical" else None,
+        cache=cache,
+    )
+    return engine, replace(
+        config,
+        method=method,
+        k=k or None,
+        model=folder.name,
+        draft=drafts_with.name if drafts_with else None,
+        options={**config.options, **({"shape": options.shape} if method in SHAPES else {})},
+        server_version=f"torch {torch.__version__}, {options.dtype}, {target.device.type}",
+        hardware=hardware_summary(),
+        git_revision=git_revision(),
+    )
+
+
+def _folder(config: RunConfig) -> Path:
+    return Path(config.model) if config.model else DEMO_TARGET
+
+
+def model_in(folder: Path, options: Options) -> Llama:
+    """The model in a folder, loaded once per process, dtype and device."""
+    dtype = torch.float32 if options.dtype == "float32" else torch.bfloat16
+    return _loaded(folder.resolve(), dtype, _device(options.device))
+
+
+def _device(name: str) -> torch.device:
+    if name == "cuda" and not torch.cuda.is_available():
+        raise UsageError("This machine has no CUDA device: use the device cpu or auto.")
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(name)
+
+
+@lru_cache(maxsize=KEPT_MODELS)
+def _loaded(folder: Path, dtype: torch.dtype, device: torch.device) -> Llama:
+    return load_model(folder, dtype, device)
+
+
+@lru_cache(maxsize=KEPT_MODELS)
+def tokenizer_in(folder: Path) -> ChatTokenizer:
+    """The tokenizer in a folder, loaded once per process."""
+    return ChatTokenizer(folder)
+
+
+def warm_up() -> None:
+    """Load and run the demo target once: the first request then starts at once."""
+    engine, _ = open_engine(RunConfig(EngineKind.EMBEDDED, Method.BASELINE))
+    for _ in engine.events(Prompt("Hello"), Sampling(max_tokens=2)):
+        pass

@@ -1,0 +1,86 @@
+"""Options of the embedded engine, as they stand in `RunConfig.options`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args, get_type_hints
+
+from specviz.config import Method
+from specviz.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a method works where it can work in more than one way.
+
+    `shape`: candidates as a chain or a tree; auto is the method's usual one (a tree for medusa,
+    a chain for all others). `draft_sampling`: at temperature above 0 drafts are drawn from the
+    drafter's distribution, or its best token is taken. `acceptance`: exact, or medusa's typical
+    acceptance (arXiv 2401.10774, 2.3.1), which does not keep the target's distribution.
+    `stop_below`: a chain ends before K where the product of the drafter's own probabilities would
+    fall below it (draft_model, eagle, eagle3, layer_skip, mirror); 0 always drafts K tokens, as
+    vLLM does. `device` auto is cuda where there is one. `dtype`: of weights and activations.
+    """
+
+    shape: Literal["auto", "chain", "tree"] = "auto"
+    draft_sampling: Literal["sampled", "greedy"] = "sampled"
+    acceptance: Literal["exact", "typical"] = "exact"
+    dtype: Literal["bfloat16", "float32"] = "bfloat16"
+    stop_below: float = 0.0
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+
+
+SHAPES = {
+    Method.MEDUSA: "tree",
+    Method.EAGLE: "chain",
+    Method.EAGLE3: "chain",
+    Method.SUFFIX: "chain",
+}
+"""The methods that can draft trees as well as chains, and what they usually do."""
+
+
+def settle(options: Options, method: Method) -> Options:
+    """`options` with the shape that `method` will draft.
+
+    Raises UsageError for a tree from a method that drafts chains, and for typical acceptance with
+    another method than medusa.
+    """
+    if options.acceptance == "typical" and method is not Method.MEDUSA:
+        raise UsageError(f"Typical acceptance is medusa's: leave it out with {method.value}.")
+    if method not in SHAPES:
+        if options.shape == "tree":
+            names = ", ".join(name.value for name in SHAPES)
+            raise UsageError(f"{method.value} drafts no trees: leave shape out, or use {names}.")
+        return options
+    shape = SHAPES[method] if options.shape == "auto" else options.shape
+    return replace(options, shape=shape)  # type: ignore[arg-type]
+
+
+def parse_options(given: Mapping[str, str]) -> Options:
+    """The options by name. Raises UsageError for an unknown name or value."""
+    hints = get_type_hints(Options)
+    unknown = given.keys() - hints.keys()
+    if unknown:
+        known = ", ".join(field.name for field in fields(Options))
+        raise UsageError(f"There is no option {min(unknown)!r}: use one of {known}.")
+    values = {name: _value(name, hints[name], text) for name, text in given.items()}
+    return Options(**values)
+
+
+def _value(name: str, hint: Any, text: str) -> Any:
+    if hint is float:
+        return _share(name, text)
+    if text not in get_args(hint):
+        raise UsageError(f"{name} cannot be {text!r}: use one of {', '.join(get_args(hint))}.")
+    return text
+
+
+def _share(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < 1.0:
+        raise UsageError(f"{name} must be a number from 0 to below 1, not {text!r}.")
+    return value

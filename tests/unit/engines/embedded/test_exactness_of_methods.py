@@ -1,0 +1,82 @@
+"""Every method through the real loop: the output is distributed as the target's own sampling.
+
+Target and drafters are real models over six tokens, so small in number of contexts that what they
+say is computed once (`remembered.py`); loop, proposers, sampler and verifier run as they are. The
+first three tokens of every request count, of which the loop drafts the last two, with top-p 0.9.
+`make test` draws `SAMPLES` requests per case, `make test-slow` `MANY`; both are held against the
+joint distribution enumerated from the target by Pearson's chi-square (`exactness.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from exactness import Check
+from tiny_family import CASES, Case, Tally, TinyFamily, check_case, decode, sampler_of
+
+from specviz.config import Method
+from specviz.engines.embedded.kv_cache import KVCache
+from specviz.errors import UsageError
+
+SAMPLES = 4_000
+MANY = 100_000
+SOME = 60
+
+ALL = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+
+
+def checked(family: TinyFamily, case: Case, samples: int) -> Check:
+    try:
+        check, tally = check_case(family, case, samples)
+    except UsageError as error:
+        pytest.skip(str(error))
+    assert check.samples == samples
+    assert tally.drafted > samples / 4 and tally.accepted, "too little was drafted to tell"
+    return check
+
+
+@ALL
+def test_output_is_distributed_as_the_target_s(family: TinyFamily, case: Case) -> None:
+    check = checked(family, case, SAMPLES)
+    assert check.passed, check
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@ALL
+def test_output_is_distributed_as_the_target_s_in_many_samples(
+    family: TinyFamily, case: Case
+) -> None:
+    check = checked(family, case, MANY)
+    assert check.passed, check
+
+
+@ALL
+def test_remembering_changes_nothing(family: TinyFamily, case: Case) -> None:
+    """The same seed gives the same output when every pass is computed anew."""
+    if case.method is Method.MIRROR:
+        pytest.skip("what it drafts in time depends on how long the models take")
+    outputs = []
+    for remembered in (True, False):
+        try:
+            decoder = family.decoder(case, remembered=remembered)
+        except UsageError as error:
+            pytest.skip(str(error))
+        sampler, tally = sampler_of(case, 5, remembered=remembered), Tally(Counter())
+        outputs.append([decode(decoder, sampler, case.k, 3, tally) for _ in range(SOME)])
+    assert outputs[0] == outputs[1]
+
+
+TREE = Case(Method.EAGLE, 1.3, 6, (("shape", "tree"),))
+
+
+def test_check_notices_a_cache_that_keeps_the_wrong_branch(
+    family: TinyFamily, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without remembering: the mistake is in the tensors."""
+    monkeypatch.setattr(
+        KVCache, "keep", lambda cache, start, kept: cache.rollback(start + len(kept))
+    )
+    check, _ = check_case(family, TREE, 2_000, remembered=False)
+    assert not check.passed, check

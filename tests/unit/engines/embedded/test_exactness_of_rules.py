@@ -1,0 +1,31 @@
+"""Exact rejection sampling, over tables: the output is distributed as the target's own sampling.
+
+Each case draws `SAMPLES` outputs of three tokens from `verify` on drafts of two levels and holds
+all of them against the joint distribution enumerated from the target (Pearson's chi-square, failed
+at p <= `ALPHA` or by a single impossible output). `test_mutations.py` shows that the same check
+fails when a rule is broken.
+"""
+
+from __future__ import annotations
+
+import pytest
+from exactness import CHAIN, DEEP, TREE, problem
+
+SAMPLES = 100_000
+CASES = [
+    (shape, drawn, temperature)
+    for shape in (CHAIN, TREE)
+    for drawn in (True, False)
+    for temperature in (0.7, 1.3)
+] + [(DEEP, True, 1.3), (DEEP, False, 1.3)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "drawn", "temperature"),
+    CASES,
+    ids=[f"{shape.name} {'drawn' if d else 'picked'} T={t}" for shape, d, t in CASES],
+)
+def test_three_tokens_are_distributed_as_the_target_s(shape, drawn, temperature) -> None:
+    check = problem(shape, drawn=drawn, temperature=temperature).check(SAMPLES)
+    assert check.samples == SAMPLES
+    assert check.passed, check
