@@ -30,8 +30,10 @@ WAYS: tuple[tuple[str, Method, tuple[int, ...], dict[str, str]], ...] = (
     ("medusa chain", Method.MEDUSA, (2, 3, 4), {"shape": "chain"}),
     ("medusa", Method.MEDUSA, (5, 8, 12), {"shape": "tree"}),
     ("eagle", Method.EAGLE, (2, 3, 5), {}),
+    ("eagle stops", Method.EAGLE, (6, 10), {"stop_below": "0.4"}),
     ("eagle tree", Method.EAGLE, (5, 8), {"shape": "tree"}),
     ("eagle3", Method.EAGLE3, (2, 3, 5), {}),
+    ("eagle3 stops", Method.EAGLE3, (6, 10), {"stop_below": "0.4"}),
     ("eagle3 tree", Method.EAGLE3, (5, 8), {"shape": "tree"}),
 )
 """Group, method, values of K, options."""

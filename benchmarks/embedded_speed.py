@@ -6,9 +6,9 @@ goes through all arms before the next one, in an order that rotates from prompt 
 and SWIFT learn from the answers they have given, as they would in use.
 
 Arms: transformers' own `generate` on the same weights; its assisted generation with the demo draft
-model (each K with a constant schedule, and its default schedule); our plain decoding; and every
-method with a few K. The table shows each group's fastest arm, chosen on these very prompts, in
-transformers' favour as in ours; the JSON has all of them.
+model (each K with a constant schedule; without K its default schedule); our plain decoding; and
+every method with a few K. The table shows each group's fastest arm, chosen on these very prompts,
+in transformers' favour as in ours; the JSON has all of them.
 
 speed-up     ratio of total times, plain decoding here over the arm, over the prompts that both
              answered alike; the interval resamples prompts (bootstrap, 95 %).

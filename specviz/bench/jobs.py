@@ -82,6 +82,14 @@ class JobBoard:
             for arm in job.arms:
                 if not arm.phase.is_final:
                     arm.end(RunStatus.CANCELLED, "cancelled before it started")
+        except Exception as error:
+            # a defect of ours: whoever watches must not wait for ever, and the log gets the rest
+            for arm in job.arms:
+                if not arm.phase.is_final:
+                    arm.end(
+                        RunStatus.FAILED, f"{type(error).__name__}: {error} (see the app's log)"
+                    )
+            raise
         finally:
             with self._lock:
                 self._running.pop(job.job_id, None)

@@ -17,7 +17,7 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 from specviz.demo.batches import Encoded
 from specviz.demo.corpus import CATEGORIES, Document
 from specviz.demo.family import TARGET_NAME
-from specviz.demo.generate import greedy_answers
+from specviz.demo.generate import answers
 from specviz.demo.held_out import MAX_TOKENS, evaluation_documents
 
 EVALUATED_K = (5, 3)
@@ -72,8 +72,8 @@ def greedy_texts(
     texts = {}
     for category in CATEGORIES:
         prompts = [document.prompt for document in documents(category)]
-        answers = greedy_answers(target, tokenizer, prompts, max_new_tokens=MAX_TOKENS[category])
-        texts[category] = list(answers)
+        found = answers(target, tokenizer, prompts, max_new_tokens=MAX_TOKENS[category])
+        texts[category] = list(found)
     return texts
 
 

@@ -1,18 +1,18 @@
-"""The shipped heads on real vLLM servers: they load, and accept as often as measured offline."""
+"""The shipped heads on real vLLM servers: they load, and accept what was measured offline."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import httpx
 import pytest
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specviz.config import Method
 from specviz.demo.batches import Encoded
-from specviz.demo.evaluate import load_target
+from specviz.demo.evaluate import Hits, load_target
 from specviz.demo.family import HEAD_NAMES, SPECULATORS_NAME
 from specviz.demo.heads.evaluate import head_hits
 from specviz.demo.heads.load import load_head
@@ -25,23 +25,22 @@ from specviz.prompts import CATEGORIES, load_prompts
 pytestmark = pytest.mark.integration
 
 K = 5
-TOKENS = 100
-# A server rounds bf16 products in another order, so that now and then another token comes out on
-# top: of about 500 proposals, where the two differ by chance alone in one or two.
-TOLERANCE = 0.03
+TOKENS = 80
+PROMPTS_PER_CATEGORY = 2
+# Per step vLLM's head and ours accept equally many tokens, but for two candidates that bf16 cannot
+# tell apart: products of another shape round differently. Seen: 2 steps in 100.
+LEAST_EQUAL_STEPS = 0.95
+RATE_TOLERANCE = 0.03
 
-Counters = Callable[[Server], dict[str, float]]
+Family = tuple[LlamaForCausalLM, PreTrainedTokenizerFast]
 
 
 @pytest.fixture(scope="module")
-def target() -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast]:
-    return load_target(MODELS)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> None:
-    """The server next door has the cores."""
-    torch.set_num_threads(1)
+def family() -> Iterator[Family]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # the server next door has the cores
+    yield load_target(MODELS)
+    torch.set_num_threads(threads)
 
 
 @pytest.mark.parametrize(
@@ -53,49 +52,59 @@ def one_thread() -> None:
         (Method.EAGLE3, SPECULATORS_NAME),
     ],
 )
-def test_server_accepts_as_often_as_the_evaluation_says(
-    method: Method,
-    folder: str,
-    target: tuple[LlamaForCausalLM, PreTrainedTokenizerFast],
-    start: Callable[[ServerSpec], Server],
-    ask: Callable[..., Any],
-    spec_counters: Counters,
+def test_server_accepts_what_the_evaluation_does(
+    method: Method, folder: str, family: Family, start: Callable[[ServerSpec], Server]
 ) -> None:
-    """The same text, drafted for by vLLM's head and by ours, token for token as many accepted."""
-    model, tokenizer = target
-    server = start(ServerSpec(str(DEMO_TARGET), method, str(MODELS / folder), K, trace=False))
-    prompts = [load_prompts(category)[0].text for category in CATEGORIES]
-    texts = []
-    for prompt in prompts:
-        ids = tokenizer.encode(chat_prompt(prompt), add_special_tokens=False)
-        answer = ask(server, ids, traced=False, max_tokens=TOKENS).token_ids
-        texts.append(Encoded(ids + answer, len(ids)))
-    counted = spec_counters(server)
-    server.stop()
-    # A head is the same in both formats; the other one is read without our loader.
+    """Step by step over the server's own answers; the speculators folder holds the same head."""
+    target, tokenizer = family
     name = HEAD_NAMES["eagle3"] if folder == SPECULATORS_NAME else folder
-    accepted, steps = expected(head_of(name, model), model, texts)
-    assert counted["drafts"] == pytest.approx(steps, rel=TOLERANCE, abs=2)
-    served = counted["accepted_tokens"] / counted["draft_tokens"]
-    assert served == pytest.approx(accepted / (steps * K), abs=TOLERANCE)
+    hits = head_hits(load_head(MODELS / name, target), target)
+    metrics = ("--per-request-spec-decode-metrics", "detailed")
+    draft = str(MODELS / folder)
+    server = start(ServerSpec(str(DEMO_TARGET), method, draft, K, trace=False, extra_args=metrics))
+    steps = [step for text in prompts(tokenizer) for step in judged(server, text, hits)]
+    server.stop()
+    assert len(steps) > 50
+    assert sum(served == ours for served, ours in steps) >= LEAST_EQUAL_STEPS * len(steps)
+    served, ours = (sum(counts) / (K * len(steps)) for counts in zip(*steps, strict=True))
+    assert served == pytest.approx(ours, abs=RATE_TOLERANCE)
 
 
-def head_of(name: str, model: LlamaForCausalLM) -> Any:
-    return load_head(Path(MODELS / name), model)
+def prompts(tokenizer: PreTrainedTokenizerFast) -> list[list[int]]:
+    texts = [p.text for c in CATEGORIES for p in load_prompts(c)[:PROMPTS_PER_CATEGORY]]
+    return [tokenizer.encode(chat_prompt(text), add_special_tokens=False) for text in texts]
 
 
-def expected(head: Any, model: LlamaForCausalLM, texts: list[Encoded]) -> tuple[int, int]:
-    """Accepted tokens and steps by our modules over the server's own texts.
+def judged(server: Server, prompt: list[int], hits: Hits) -> list[tuple[int, int]]:
+    """Accepted tokens of every step of one answer, by the server and by our module.
 
-    A server also counts what is accepted beyond the limit of tokens, which we cannot see: in the
-    last step of a text all that fits is taken to be accepted.
+    What the server accepted beyond the end of the answer is left out on both sides.
     """
-    accepted = steps = 0
-    for text in texts:
-        hits = head_hits(head, model)(text, K)
-        at = 1
-        while at < len(hits):
-            offered = len(hits[at])
-            taken = next((n for n in range(offered) if not hits[at][n]), offered)
-            accepted, steps, at = accepted + taken, steps + 1, at + taken + 1
-    return accepted, steps
+    answer, accepted = complete(server, prompt)
+    rows = hits(Encoded(prompt + answer, len(prompt)), K)
+    steps, at = [], 1
+    for served in accepted:
+        if at >= len(rows):
+            break
+        offered = len(rows[at])
+        ours = next((n for n in range(offered) if not rows[at][n]), offered)
+        steps.append((min(served, offered), ours))
+        at += served + 1
+    return steps
+
+
+def complete(server: Server, prompt: list[int]) -> tuple[list[int], list[int]]:
+    """Answer ids, and the accepted tokens of every step as vLLM counts them."""
+    request: dict[str, Any] = {
+        "model": server.spec.model,
+        "prompt": prompt,
+        "max_tokens": TOKENS,
+        "temperature": 0.0,
+        "return_token_ids": True,
+    }
+    response = httpx.post(f"{server.url}/v1/completions", json=request, timeout=120.0)
+    response.raise_for_status()
+    body = response.json()
+    counts: list[int] = body["metrics"]["speculative_decoding"]["per_step_accepted"]
+    ids: list[int] = body["choices"][0]["token_ids"]
+    return ids, counts

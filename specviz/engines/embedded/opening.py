@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -26,6 +27,7 @@ DEFAULT_K = {method: 12 if method is Method.MEDUSA else 5 for method in Method}
 """Draft tokens per step; Medusa's tree needs more of them, and they cost it nothing."""
 
 KEPT_MODELS = 6
+_OPENING = threading.Lock()
 
 
 async def open_embedded(
@@ -41,9 +43,15 @@ async def open_embedded(
 def open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
     """The engine that `config` asks for and the configuration as it will run.
 
-    Raises UsageError for what cannot run: an unknown option, a model of another kind, a draft
-    that does not fit.
+    One at a time: transformers cannot be imported by two threads at once, and the second engine
+    finds the first one's models loaded. Raises UsageError for what cannot run: an unknown option,
+    a model of another kind, a draft that does not fit.
     """
+    with _OPENING:
+        return _open_engine(config)
+
+
+def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
     if config.server_url:
         raise UsageError("The embedded engine has no server: leave --server out, or use vllm.")
     method = config.method or Method.BASELINE

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+import textwrap
+from typing import Any
+
+import pytest
 import torch
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -48,3 +54,13 @@ def branch(parents: tuple[int, ...], node: int) -> list[int]:
         found.insert(0, node)
         node = parents[node]
     return found
+
+
+def mutate(monkeypatch: pytest.MonkeyPatch, owner: Any, function: str, old: str, new: str) -> None:
+    """Replace `old` by `new` in the source of a module's function or of a class's method."""
+    source = textwrap.dedent(inspect.getsource(getattr(owner, function)))
+    assert source.count(old) == 1, f"{function} no longer says {old!r}: adapt this mutation"
+    module = owner if inspect.ismodule(owner) else sys.modules[owner.__module__]
+    made: dict[str, Any] = {}
+    exec(compile(source.replace(old, new), function, "exec"), vars(module), made)
+    monkeypatch.setattr(owner, function, made[function])

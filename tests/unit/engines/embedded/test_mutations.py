@@ -1,31 +1,24 @@
 """A broken rule must not pass: each of these mistakes makes the exactness check fail.
 
-A mistake is a change of one line of the verifier, made in memory; where that line is no longer
-there the test says so.
+A mistake is a change of one line of the verifier or of the loop, made in memory; where that line
+is no longer there the test says so.
 """
 
 from __future__ import annotations
 
-import inspect
-import textwrap
-
 import pytest
-from exactness import CHAIN, TREE, Shape, problem
+from exactness import CHAIN, TREE, Check, Shape, problem
+from model_checks import mutate
+from tiny_family import Case, TinyFamily, check_case
 
+from specviz.config import Method
 from specviz.engines.embedded import verify as verify_module
+from specviz.engines.embedded.decode import Decoder
+from specviz.engines.embedded.proposers.chain_builder import ChainBuilder
 
 SAMPLES = 10_000
 CERTAIN = 1e-8
 """A wrong rule is told from bad luck by this: far below the check's own threshold."""
-
-
-def mutate(monkeypatch: pytest.MonkeyPatch, function: str, old: str, new: str) -> None:
-    """Replace `old` by `new` in the source of a function of the verifier."""
-    source = textwrap.dedent(inspect.getsource(getattr(verify_module, function)))
-    assert source.count(old) == 1, f"{function} no longer says {old!r}: adapt this mutation"
-    made: dict[str, object] = {}
-    exec(compile(source.replace(old, new), function, "exec"), vars(verify_module), made)
-    monkeypatch.setattr(verify_module, function, made[function])
 
 
 MISTAKES: dict[str, tuple[Shape, bool, str, str, str]] = {
@@ -144,16 +137,58 @@ MISTAKES: dict[str, tuple[Shape, bool, str, str, str]] = {
 }
 
 
+def assert_failed(check: Check) -> None:
+    assert not check.passed
+    assert check.p_value < CERTAIN or check.impossible, check
+
+
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistake_is_noticed(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shape, drawn, function, old, new = MISTAKES[mistake]
-    mutate(monkeypatch, function, old, new)
+    mutate(monkeypatch, verify_module, function, old, new)
     check = problem(shape, drawn=drawn, temperature=1.3).check(SAMPLES)
-    assert not check.passed
-    assert check.p_value < CERTAIN or check.impossible, check
+    assert_failed(check)
 
 
 @pytest.mark.parametrize("drawn", [True, False])
 @pytest.mark.parametrize("shape", [CHAIN, TREE])
 def test_without_a_mistake_the_same_check_passes(shape: Shape, drawn: bool) -> None:
     assert problem(shape, drawn=drawn, temperature=1.3).check(SAMPLES).passed
+
+
+MEDUSA_TREE = Case(Method.MEDUSA, 1.3, 7, (("shape", "tree"),))
+DRAFT_MODEL = Case(Method.DRAFT_MODEL, 1.3, 3)
+IN_THE_LOOP: dict[str, tuple[Case, object, str, str, str]] = {
+    "the cache keeps the first nodes, not those accepted": (
+        MEDUSA_TREE,
+        Decoder,
+        "_verify",
+        "(last + 1 + node for node in verified.path)",
+        "(last + 1 + place for place in range(len(verified.path)))",
+    ),
+    "drafts are not drawn from the distributions they are recorded with": (
+        DRAFT_MODEL,
+        ChainBuilder,
+        "add",
+        "self._rows.append(probs)",
+        "self._rows.append(probs.sqrt() / probs.sqrt().sum())",
+    ),
+    "a chain ends because of the token that was drawn": (
+        DRAFT_MODEL,
+        ChainBuilder,
+        "add",
+        "self.token_ids.append(token_id)",
+        "if self.token_ids and float(probs[token_id]) < 0.2:\n        return False\n"
+        "    self.token_ids.append(token_id)",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", IN_THE_LOOP)
+def test_mistake_in_the_loop_is_noticed(
+    mistake: str, family: TinyFamily, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outputs of four tokens: what a wrong cache says shows in the round after."""
+    case, owner, function, old, new = IN_THE_LOOP[mistake]
+    mutate(monkeypatch, owner, function, old, new)
+    assert_failed(check_case(family, case, SAMPLES, length=4)[0])
