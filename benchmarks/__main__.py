@@ -6,7 +6,7 @@ import argparse
 import runpy
 import sys
 
-NAMES = ("first_token", "speedup", "tracing_cost")
+NAMES = ("first_token", "embedded_speed", "lossless", "speedup", "tracing_cost")
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specviz.trace import Origin, TopToken, Trace
+from specviz.trace import ROOT, TopToken, Trace, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,11 @@ def compare(baseline: Trace, method: Trace) -> Comparison | None:
 def _target_top_at(trace: Trace, position: int) -> tuple[TopToken, ...]:
     """The target's best tokens at an output position, if a draft was judged there."""
     for step in trace.steps:
-        for token in step.emitted:
-            if token.position == position:
-                depth = position - step.emitted[0].position + 1
-                at_depth = [
-                    draft
-                    for draft in step.drafted
-                    if draft.depth == depth and draft.target_top and token.origin != Origin.BONUS
-                ]
-                return at_depth[0].target_top if at_depth else ()
+        if not step.emitted or not 0 <= position - step.emitted[0].position < len(step.emitted):
+            continue
+        path = [i for i, token in enumerate(step.drafted) if token.verdict is Verdict.ACCEPTED]
+        depth = position - step.emitted[0].position + 1
+        parent = path[depth - 2] if depth > 1 else ROOT
+        judged = (token.target_top for token in step.drafted if token.parent == parent)
+        return next((top for top in judged if top), ())
     return ()

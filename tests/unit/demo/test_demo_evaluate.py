@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from head_samples import KNOWN, NAMES, documents, tiny_head, tiny_target
 
 from specviz.demo import record
 from specviz.demo.batches import Encoded
@@ -15,7 +16,6 @@ from specviz.demo.fit import Outcome
 from specviz.demo.heads.evaluate import head_hits, rank_accuracy, true_ranks
 from specviz.demo.heads.lesson import prepare
 from specviz.paths import MODELS
-from tests.unit.demo.head_samples import KNOWN, NAMES, documents, tiny_head, tiny_target
 
 
 def test_steps_advance_by_what_is_accepted() -> None:

@@ -11,9 +11,11 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specviz.demo import finetune
 from specviz.demo.batches import Encoded
-from specviz.demo.domain import read_domain
+from specviz.demo.domain import Exchange, read_domain
+from specviz.demo.evaluate import load_model, load_target
 from specviz.demo.family import DRAFT_NAME, TARGET_NAME, export_model
-from specviz.demo.finetune import check_out, finetune_draft, readings
+from specviz.demo.finetune import check_out, finetune_draft, mix, readings, split
+from specviz.demo.generate import answers
 from specviz.errors import UsageError
 from specviz.paths import DEMO_TARGET, MODELS
 
@@ -93,6 +95,24 @@ def test_every_reading_is_complete_and_in_another_order() -> None:
     assert all(torch.equal(a.ids, b.ids) for a, b in zip(batches, again, strict=True))
 
 
+def test_mixture_is_chosen_on_prompts_that_are_not_learnt() -> None:
+    exchanges = [Exchange(f"prompt {n % 12}", None, n) for n in range(20)]
+    learnt, checked = split(exchanges)
+    assert {e.prompt for e in checked} == {"prompt 0", "prompt 6"}
+    assert not {e.prompt for e in learnt} & {e.prompt for e in checked}
+    assert len(learnt) + len(checked) == 20
+
+
+def test_harmful_training_is_undone(family: Path) -> None:
+    """The old weights are the target's own and cannot be beaten."""
+    target, tokenizer = load_target(family)
+    draft = load_model(family / DRAFT_NAME)
+    old = target.state_dict()
+    texts = list(answers(target, tokenizer, ["One.", "Two."], max_new_tokens=12))
+    assert mix(draft, old, texts, tokenizer) == 0.0
+    assert all(torch.equal(old[name], tensor) for name, tensor in draft.state_dict().items())
+
+
 @pytest.fixture
 def family(tmp_path: Path) -> Path:
     """A pair of models with the real tokenizer and next to no weights."""
@@ -120,7 +140,8 @@ def test_new_draft_is_written_and_the_shipped_one_stays(
         _write(family, lines), out=family / "mine", models=family, progress=lambda line: None
     )
     assert weights.read_bytes() == before
-    assert (family / "mine" / "model.safetensors").read_bytes() != before
+    changed = (family / "mine" / "model.safetensors").read_bytes() != before
+    assert changed == (report.mixture > 0)
     assert (report.learnt, report.held_out) == (8, 3)
     assert report.before.proposed > 0
     assert "before" in report.sentence() and "mine" in report.sentence()

@@ -8,6 +8,17 @@ from typing import Any
 
 import pytest
 import torch
+from head_samples import (
+    HIDDEN,
+    KNOWN,
+    LAYERS,
+    NAMES,
+    VOCABULARY,
+    documents,
+    tiny_config,
+    tiny_head,
+    tiny_target,
+)
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -21,17 +32,6 @@ from specviz.demo.heads.export import (
 from specviz.demo.heads.heads import Eagle, Eagle3, Medusa
 from specviz.demo.heads.lesson import prepare
 from specviz.demo.heads.load import load_head
-from tests.unit.demo.head_samples import (
-    HIDDEN,
-    KNOWN,
-    LAYERS,
-    NAMES,
-    VOCABULARY,
-    documents,
-    tiny_config,
-    tiny_head,
-    tiny_target,
-)
 
 MLP = {"mlp.gate_proj": [24, 16], "mlp.up_proj": [24, 16], "mlp.down_proj": [16, 24]}
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
+from head_samples import LAYERS, documents, is_sorted, tiny_target
 
 from specviz.demo.batches import Encoded, pack
 from specviz.demo.heads.lesson import documents as unpack
 from specviz.demo.heads.lesson import groups, prepare, read
-from tests.unit.demo.head_samples import LAYERS, documents, is_sorted, tiny_target
 
 
 def test_packed_documents_come_back() -> None:

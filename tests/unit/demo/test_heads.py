@@ -6,6 +6,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from head_samples import (
+    KNOWN,
+    NAMES,
+    documents,
+    tiny_config,
+    tiny_head,
+    tiny_target,
+)
 from torch import Tensor, nn
 from transformers import LlamaForCausalLM
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
@@ -15,14 +23,6 @@ from specviz.demo.fit import Phase, fit, optimizers
 from specviz.demo.heads.heads import MEDUSA_HEADS, Eagle, Eagle3, FeatureHead, Medusa
 from specviz.demo.heads.lesson import Lesson, gather_rows, prepare
 from specviz.demo.heads.losses import divergence, eagle_loss, head_loss
-from tests.unit.demo.head_samples import (
-    KNOWN,
-    NAMES,
-    documents,
-    tiny_config,
-    tiny_head,
-    tiny_target,
-)
 
 STEPS = 4
 
