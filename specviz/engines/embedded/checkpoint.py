@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -63,8 +65,28 @@ def read_config(folder: Path) -> ModelConfig:
             f"The embedded engine runs {', '.join(MODEL_TYPES)}, not {model_type}: choose another "
             f"model than {folder} or a vLLM server."
         )
+    _refuse_what_we_do_not_run(folder, raw)
+    try:
+        return _config(folder, model_type, raw)
+    except KeyError as error:
+        raise UsageError(
+            f"{folder / 'config.json'} does not tell {error}: restore the model's own file."
+        ) from error
+
+
+def _refuse_what_we_do_not_run(folder: Path, raw: Mapping[str, Any]) -> None:
     if raw.get("use_sliding_window"):
         raise UsageError(f"{folder} uses a sliding window, which only a vLLM server can run.")
+    if raw.get("hidden_act", "silu") != "silu":
+        raise UsageError(
+            f"{folder} has the activation {raw['hidden_act']}, the embedded engine runs silu only: "
+            "use a vLLM server."
+        )
+    if raw.get("quantization_config"):
+        raise UsageError(f"{folder} is quantised: use its original weights, or a vLLM server.")
+
+
+def _config(folder: Path, model_type: str, raw: dict[str, Any]) -> ModelConfig:
     heads = int(raw["num_attention_heads"])
     frequencies, scale = _rope(folder)
     return ModelConfig(
@@ -93,7 +115,10 @@ def load_weights(folder: Path, dtype: torch.dtype, device: torch.device) -> dict
         raise UsageError(f"{folder} has no *.safetensors file: save the model in that format.")
     weights: dict[str, Tensor] = {}
     for file in files:
-        weights |= load_file(file, device=str(device))
+        try:
+            weights |= load_file(file, device=str(device))
+        except SafetensorError as error:
+            raise UsageError(f"{file} cannot be read ({error}): copy it again.") from error
     return {name: w.to(dtype) if w.is_floating_point() else w for name, w in weights.items()}
 
 

@@ -20,6 +20,7 @@ from specviz.engines.embedded.draft import Watch
 from specviz.engines.embedded.kv_cache import KVCache
 from specviz.engines.embedded.linear import Linear
 from specviz.engines.embedded.norm import rms_norm
+from specviz.errors import UsageError
 
 Weights = dict[str, Tensor]
 
@@ -204,8 +205,12 @@ class Llama:
 def load_model(folder: Path, dtype: torch.dtype, device: torch.device) -> Llama:
     """The model in a Hugging Face folder. Raises UsageError for one that we do not run."""
     config = read_config(folder)
-    with torch.inference_mode():
-        return Llama(config, load_weights(folder, dtype, device), dtype, device)
+    weights = load_weights(folder, dtype, device)
+    try:
+        with torch.inference_mode():
+            return Llama(config, weights, dtype, device)
+    except KeyError as error:
+        raise UsageError(f"The weights in {folder} lack {error}: copy the model again.") from error
 
 
 def _stacked(weights: Weights, names: Sequence[str]) -> Linear:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 from model_checks import assert_close, tokens
-from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from tiny_models import CPU, KINDS, load_tiny, save_tiny, tiny_model
 from transformers import LlamaForCausalLM
@@ -153,10 +152,6 @@ def test_missing_weights_are_a_usage_error(tmp_path: Path) -> None:
         load_tiny(tmp_path)
 
 
-KNOWN = "reported: read_config and load_weights let it through"
-
-
-@pytest.mark.xfail(strict=True, reason=KNOWN)
 def test_another_activation_is_refused(tmp_path: Path) -> None:
     """Computed as SiLU it gives wrong logits without a word."""
     save_tiny(tmp_path, hidden_act="gelu")
@@ -164,14 +159,12 @@ def test_another_activation_is_refused(tmp_path: Path) -> None:
         load_tiny(tmp_path)
 
 
-@pytest.mark.xfail(strict=True, reason=KNOWN)
 def test_quantised_checkpoint_is_refused(tmp_path: Path) -> None:
     change_config(save_tiny(tmp_path), quantization_config={"quant_method": "gptq", "bits": 4})
     with pytest.raises(UsageError):
         load_tiny(tmp_path)
 
 
-@pytest.mark.xfail(strict=True, reason=KNOWN, raises=KeyError)
 def test_missing_tensor_is_a_usage_error(tmp_path: Path) -> None:
     save_tiny(tmp_path)
     weights = load_file(tmp_path / "model.safetensors")
@@ -181,7 +174,6 @@ def test_missing_tensor_is_a_usage_error(tmp_path: Path) -> None:
         load_tiny(tmp_path)
 
 
-@pytest.mark.xfail(strict=True, reason=KNOWN, raises=KeyError)
 def test_missing_size_is_a_usage_error(tmp_path: Path) -> None:
     path = save_tiny(tmp_path) / "config.json"
     config = json.loads(path.read_text())
@@ -191,7 +183,6 @@ def test_missing_size_is_a_usage_error(tmp_path: Path) -> None:
         load_tiny(tmp_path)
 
 
-@pytest.mark.xfail(strict=True, reason=KNOWN, raises=SafetensorError)
 def test_truncated_weights_are_a_usage_error(tmp_path: Path) -> None:
     path = save_tiny(tmp_path) / "model.safetensors"
     path.write_bytes(path.read_bytes()[:100])
