@@ -122,7 +122,7 @@ def theirs(model: Any, prompt: Prompt, count: int, **more: Any) -> Trace:
     """`generate` from text to token ids; only its whole time is known."""
     began = time.perf_counter()
     prompt_ids = torch.tensor(
-        [tokenizer_in(DEMO_TARGET).encode_chat(prompt.text)], device=model.device
+        [tokenizer_in(DEMO_TARGET).encode_chat(prompt.messages)], device=model.device
     )
     out = model.generate(
         prompt_ids,

@@ -67,17 +67,37 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation, in OpenAI's words: role system, user or assistant."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
-    """One user message; `prompt_id` and `category` are None for a typed one."""
+    """One user message; `prompt_id` and `category` are None for a typed one.
+
+    `earlier` is the conversation before it, oldest first.
+    """
 
     text: str
     prompt_id: str | None = None
     category: str | None = None
     max_tokens: int | None = None
+    earlier: tuple[Message, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.text.strip():
             raise UsageError("The prompt is empty: type one or pick one from a category.")
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The conversation as chat APIs and templates take it."""
+        return [
+            *({"role": message.role, "content": message.content} for message in self.earlier),
+            {"role": "user", "content": self.text},
+        ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
-from specviz.config import Prompt, Run, RunStatus
+from specviz.config import Message, Prompt, Run, RunStatus
 from specviz.errors import UsageError
 from specviz.store.recorder import EventLog
 from specviz.store.tables import check_types, to_utc
@@ -135,4 +135,5 @@ _PARSERS: dict[Any, Callable[[Any], Any]] = {
     datetime: _moment,
     dict[str, str]: _texts,
     tuple[Event, ...]: _events,
+    tuple[Message, ...]: lambda value: tuple(_parsed(Message, message) for message in value),
 }

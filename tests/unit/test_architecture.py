@@ -15,7 +15,10 @@ import pytest
 from specviz.paths import PROJECT_ROOT
 
 LEVELS: tuple[set[str], ...] = (
-    {"config", "errors", "machine", "paths", "prompts", "reference", "trace", "wire"},
+    {
+        *("config", "errors", "machine", "paths", "prompt_sets", "prompts", "reference"),
+        *("sample", "trace", "wire"),
+    },
     {"analysis"},
     {"engines", "store"},
     {"bench", "figures"},

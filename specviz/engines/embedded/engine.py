@@ -78,7 +78,7 @@ class EmbeddedEngine:
     def events(self, prompt: Prompt, sampling: Sampling) -> Iterator[Event]:
         """The events of one request, computed as they are asked for."""
         started = time.perf_counter()
-        prompt_ids = self._tokenizer.encode_chat(prompt.text)
+        prompt_ids = self._tokenizer.encode_chat(prompt.messages)
         longest = min(sampling.max_tokens, self._room(len(prompt_ids)))
         yield RequestStarted(
             uuid.uuid4().hex, Fidelity.TRACED if self._traced else Fidelity.COUNTED

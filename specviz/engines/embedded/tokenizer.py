@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -34,14 +35,15 @@ class ChatTokenizer:
             self._texts[token_id] = f" {text}" if starts_word and text[:1] != " " else text
         return self._texts[token_id]
 
-    def encode_chat(self, message: str) -> list[int]:
-        """Token ids of a user message, ready for the answer; plain text without a template."""
+    def encode_chat(self, messages: Sequence[dict[str, str]]) -> list[int]:
+        """Token ids of a conversation, ready for the answer; plain text without a template."""
         if not self._tokenizer.chat_template:
-            return cast(list[int], self._tokenizer.encode(message))
+            text = "\n\n".join(message["content"] for message in messages)
+            return cast(list[int], self._tokenizer.encode(text))
         return cast(
             list[int],
             self._tokenizer.apply_chat_template(
-                [{"role": "user", "content": message}],
+                list(messages),
                 add_generation_prompt=True,
                 tokenize=True,
                 return_dict=False,

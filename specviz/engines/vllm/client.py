@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import openai
@@ -94,7 +94,7 @@ class VllmEngine:
         try:
             stream = await self._openai.chat.completions.create(
                 model=self.model,
-                messages=[{"role": "user", "content": prompt.text}],
+                messages=cast(Any, prompt.messages),
                 stream=True,
                 stream_options={"include_usage": True},
                 temperature=sampling.temperature,

@@ -69,7 +69,7 @@ def tokens_of(rounds: list[Round], count: int = TOKENS) -> list[int]:
 @cache
 def prompt_ids_of(category: str) -> tuple[int, ...]:
     shortest = min(load_prompts(category), key=lambda prompt: len(prompt.text))
-    return tuple(tokenizer_in(DEMO_TARGET).encode_chat(shortest.text))
+    return tuple(tokenizer_in(DEMO_TARGET).encode_chat(shortest.messages))
 
 
 @cache

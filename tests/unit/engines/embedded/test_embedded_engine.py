@@ -86,7 +86,7 @@ async def test_events_come_in_order(new_engine) -> None:
 
 async def test_prompt_is_told_and_the_first_step_drafts_nothing(new_engine) -> None:
     trace = await answer(new_engine(), max_tokens=8)
-    assert list(trace.prompt_token_ids) == tokenizer_in(DEMO_TARGET).encode_chat(PROMPT.text)
+    assert list(trace.prompt_token_ids) == tokenizer_in(DEMO_TARGET).encode_chat(PROMPT.messages)
     assert trace.steps[0].drafted == () and trace.steps[0].draft_ms is None
     assert [token.origin for token in trace.steps[0].emitted] == [Origin.TARGET]
     assert trace.extra_bytes is not None and trace.extra_bytes.weights > 0

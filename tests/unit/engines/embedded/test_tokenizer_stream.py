@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_checks import unhurried
 
+from specviz.config import Prompt
 from specviz.engines.embedded.tokenizer import ChatTokenizer, TextStream
 from specviz.errors import UsageError
 from specviz.paths import DEMO_TARGET
@@ -74,7 +75,7 @@ def test_special_tokens_are_not_text(tokenizer: ChatTokenizer) -> None:
 
 
 def test_chat_template_frames_the_message(tokenizer: ChatTokenizer) -> None:
-    token_ids = tokenizer.encode_chat("Hello")
+    token_ids = tokenizer.encode_chat(Prompt("Hello").messages)
     raw = tokenizer.backend.decode(token_ids, skip_special_tokens=False)
     assert raw == "<|user|>Hello<|end|><|assistant|>"
 
@@ -83,7 +84,7 @@ def test_without_a_template_the_text_stands_alone(tokenizer: ChatTokenizer, tmp_
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (tmp_path / name).write_text((DEMO_TARGET / name).read_text(encoding="utf-8"))
     plain = ChatTokenizer(tmp_path)
-    assert plain.encode_chat("Hello") == ids_of(tokenizer, "Hello")
+    assert plain.encode_chat(Prompt("Hello").messages) == ids_of(tokenizer, "Hello")
 
 
 def test_missing_tokenizer_is_a_usage_error(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""What a benchmark's samples say: quantiles, speed-up with intervals, acceptance, goodput."""

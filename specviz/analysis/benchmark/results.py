@@ -1,0 +1,186 @@
+"""The results of a benchmark, as tables, plots, the command line and JSON show them.
+
+Frozen data only; `summary.py` computes it from the samples. A figure that the samples cannot
+support is None, and `Cell.notes` says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Slo:
+    """Service level objectives in ms; None: not asked for."""
+
+    ttft_ms: float | None = None
+    tpot_ms: float | None = None
+    e2el_ms: float | None = None
+
+    @property
+    def is_set(self) -> bool:
+        return any(limit is not None for limit in (self.ttft_ms, self.tpot_ms, self.e2el_ms))
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """Linearly interpolated quantiles of `count` values."""
+
+    count: int
+    mean: float
+    p50: float
+    p90: float
+    p95: float
+    p99: float
+
+
+@dataclass(frozen=True, slots=True)
+class Speedup:
+    """Baseline over method, paired per prompt: ratio of totals and its 95 % bootstrap interval.
+
+    The interval resamples prompts. `basis` is "time" where both arms gave the same output lengths,
+    "time per token" where they did not (sampled answers). `excluded` prompts had no comparable
+    pair. `low` and `high` are None for fewer prompts than an interval needs.
+    """
+
+    ratio: float
+    low: float | None
+    high: float | None
+    prompts: int
+    excluded: int
+    basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Acceptance of one cell. `rate` and `length` are token-weighted, the others request means.
+
+    `length`: mean acceptance length, 1 + accepted / drafts. `alpha`: accepted / judged, None where
+    drafts are trees. `unconditional[i]`: accepted at depth i + 1 / drafts; `conditional[i]`:
+    accepted there / steps that reached it.
+    """
+
+    rate: float
+    rate_request_mean: float
+    length: float
+    length_request_mean: float
+    alpha: float | None
+    unconditional: tuple[float, ...]
+    conditional: tuple[float | None, ...]
+    num_drafts: int
+    num_draft_tokens: int
+    num_accepted_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One arm at one temperature and load: all categories together, or one of them.
+
+    `arm` is the name shown, `arm_index` its place in the plan. `concurrency` is None for Poisson
+    arrivals at `request_rate` per second. `step_ms` is the time between chunks: engine steps, not
+    tokens. Throughput counts output tokens over the measured wall time, None per category where
+    categories ran mixed (concurrency above 1). `goodput_per_s`: requests per second that met every
+    SLO. `queue_ms`: how long requests waited in the client. `speedup` is None without a baseline
+    of the same engine and model.
+    """
+
+    arm: str
+    arm_index: int
+    method: str
+    k: int | None
+    engine: str
+    draft: str | None
+    category: str | None
+    temperature: float
+    concurrency: int | None
+    request_rate: float | None
+    prompts: int
+    requests: int
+    failed: int
+    output_tokens: int | None
+    ttft_ms: Quantiles | None
+    tpot_ms: Quantiles | None
+    step_ms: Quantiles | None
+    e2el_ms: Quantiles | None
+    queue_ms: Quantiles | None
+    throughput_tok_s: float | None
+    requests_per_s: float | None
+    goodput_per_s: float | None
+    acceptance: Acceptance | None
+    speedup: Speedup | None
+    memory_bytes: int | None
+    memory_source: str | None
+    gpu_utilization: float | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def load(self) -> str:
+        """`concurrency 8`, or `2.5 requests/s`."""
+        if self.concurrency is not None:
+            return f"concurrency {self.concurrency}"
+        return f"{self.request_rate:g} requests/s"
+
+
+@dataclass(frozen=True, slots=True)
+class CounterCheck:
+    """Acceptance as requests told it beside what the server's `/metrics` counted meanwhile.
+
+    Sums over the rounds that both cover. `rounds_without`: rounds without a complete count
+    (interrupted, or the server does not count).
+    """
+
+    arm: str
+    arm_index: int
+    num_drafts: int
+    num_draft_tokens: int
+    num_accepted_tokens: int
+    server_drafts: int
+    server_draft_tokens: int
+    server_accepted_tokens: int
+    rounds_without: int
+
+    @property
+    def agrees(self) -> bool:
+        ours = (self.num_drafts, self.num_draft_tokens, self.num_accepted_tokens)
+        return ours == (
+            self.server_drafts,
+            self.server_draft_tokens,
+            self.server_accepted_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ArmState:
+    """One arm of the plan as it ended: its name and what kept it from finishing, if anything."""
+
+    arm: str
+    arm_index: int
+    engine: str
+    method: str
+    k: int | None
+    model: str | None
+    draft: str | None
+    server: str | None
+    prefix_caching: str | None
+    start_s: float | None
+    finished: int
+    planned: int
+    error: str | None
+    baseline: int | None
+    """Index of the arm it is compared with; None: the plan has no baseline for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Everything a benchmark says. `cells` are all categories together, `categories` each one."""
+
+    arms: tuple[ArmState, ...]
+    cells: tuple[Cell, ...]
+    categories: tuple[Cell, ...]
+    checks: tuple[CounterCheck, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; the keys are the field names."""
+        return asdict(self)

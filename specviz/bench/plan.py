@@ -1,0 +1,135 @@
+"""A benchmark plan: which arms, prompts, loads and temperatures, how often, for how long.
+
+Frozen data with its checks. `plan_toml.py` reads and writes it, `schedule.py` lays it out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from specviz.analysis.arm_names import arm_names
+from specviz.analysis.benchmark.results import Slo
+from specviz.config import Method, RunConfig, Sampling
+from specviz.errors import UsageError
+from specviz.prompt_sets import PromptSource
+
+MAX_CONCURRENCY = 1024
+
+
+class Grid(StrEnum):
+    """How lists of loads and temperatures combine.
+
+    `full`: every load at every temperature. `axes`: every load at the first temperature, every
+    temperature at the first load, as the published tables do.
+    """
+
+    FULL = "full"
+    AXES = "axes"
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How requests are sent: `concurrency` at a time, each behind the one before (closed loop), or
+    as they come at `request_rate` per second (open loop, Poisson arrivals)."""
+
+    concurrency: int | None = None
+    request_rate: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.concurrency is None) == (self.request_rate is None):
+            raise UsageError("A load is either a concurrency or a request rate.")
+        if self.concurrency is not None and not 1 <= self.concurrency <= MAX_CONCURRENCY:
+            raise UsageError(
+                f"concurrency must be from 1 to {MAX_CONCURRENCY}, not {self.concurrency}."
+            )
+        if self.request_rate is not None and not (
+            self.request_rate > 0 and math.isfinite(self.request_rate)
+        ):
+            raise UsageError(f"request_rate must be above 0 per second, not {self.request_rate:g}.")
+
+    @property
+    def title(self) -> str:
+        if self.concurrency is not None:
+            return f"concurrency {self.concurrency}"
+        return f"{self.request_rate:g} requests/s"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanArm:
+    """One arm: how it drafts and on what. `base_only`: measured at the first load and temperature
+    only, as a K sweep usually is. The configuration's sampling and concurrency are the plan's."""
+
+    config: RunConfig
+    base_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A benchmark as asked for. Raises UsageError for what cannot be measured.
+
+    `warmup`: unmeasured requests per arm, temperature and load. `repetitions`: how often every
+    prompt is asked. `max_tokens`: longest answer; a prompt may ask for less. `time_budget_s`: no
+    round begins after it; what is missing can be resumed. `servers_at_once`: how many servers
+    specviz starts side by side, None: what the machine allows.
+    """
+
+    name: str
+    arms: tuple[PlanArm, ...]
+    prompts: PromptSource = field(default_factory=PromptSource)
+    loads: tuple[Load, ...] = (Load(concurrency=1),)
+    temperatures: tuple[float, ...] = (0.0,)
+    grid: Grid = Grid.FULL
+    warmup: int = 5
+    repetitions: int = 1
+    max_tokens: int = 256
+    slo: Slo = field(default_factory=Slo)
+    time_budget_s: float | None = None
+    servers_at_once: int | None = None
+    seed: int = 20
+
+    def __post_init__(self) -> None:
+        if not self.arms:
+            raise UsageError("The plan has no arms: add at least a baseline under [[arms]].")
+        for name in ("loads", "temperatures"):
+            values = getattr(self, name)
+            if not values:
+                raise UsageError(f"The plan's {name} are empty: give at least one.")
+            if len(set(values)) < len(values):
+                raise UsageError(f"The plan names one of its {name} twice.")
+        for temperature in self.temperatures:
+            Sampling(temperature=temperature, max_tokens=self.max_tokens)
+        _at_least(0, warmup=self.warmup)
+        _at_least(1, repetitions=self.repetitions)
+        if self.servers_at_once is not None:
+            _at_least(1, servers_at_once=self.servers_at_once)
+        if self.time_budget_s is not None and self.time_budget_s <= 0:
+            raise UsageError("time_budget_minutes must be above 0.")
+        if any(arm in self.arms[:index] for index, arm in enumerate(self.arms)):
+            raise UsageError("Two arms of the plan are the same: leave one out.")
+
+    @property
+    def arm_names(self) -> tuple[str, ...]:
+        """One name per arm, in the plan's order."""
+        return tuple(arm_names([arm.config for arm in self.arms]))
+
+    @property
+    def has_baseline(self) -> bool:
+        return any(arm.config.method is Method.BASELINE for arm in self.arms)
+
+    def cells(self, arm: PlanArm) -> tuple[tuple[float, Load], ...]:
+        """The temperatures and loads at which the arm is measured."""
+        base = (self.temperatures[0], self.loads[0])
+        if arm.base_only:
+            return (base,)
+        if self.grid is Grid.FULL:
+            return tuple((t, load) for t in self.temperatures for load in self.loads)
+        at_base = tuple((self.temperatures[0], load) for load in self.loads)
+        return (*at_base, *((t, self.loads[0]) for t in self.temperatures[1:]))
+
+
+def _at_least(least: int, **values: int) -> None:
+    for name, value in values.items():
+        if value < least:
+            raise UsageError(f"{name} must be at least {least}, not {value}.")
