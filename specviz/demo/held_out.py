@@ -1,4 +1,4 @@
-"""The held-out prompts as files: `data/prompts/{category}.jsonl`."""
+"""The held-out prompts as files: `data/prompts/{category}.jsonl`, and `more/` for benchmarks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,16 @@ PROMPTS_PER_CATEGORY = 40
 SPLIT_SEED = 7
 # Further held-out exchanges, for what is tuned to be evaluated later on the prompts.
 TUNING_SEED, TUNING_PER_CATEGORY = 8, 12
+# What a benchmark of 500 prompts asks beyond them: 150 questions, 100 summaries, 80 programs, 50
+# stories, 70 translations and 50 records in all.
+FURTHER_PROMPTS = {
+    "short_qa": 110,
+    "summarization": 60,
+    "code_generation": 40,
+    "creative_writing": 10,
+    "translation": 30,
+    "structured_output": 10,
+}
 # Room for the longest answers of a category in tokens of the demo tokenizer.
 MAX_TOKENS = {
     "short_qa": 96,
@@ -36,8 +46,38 @@ def tuning_documents(category: str) -> list[Document]:
     return list(islice(fresh, TUNING_PER_CATEGORY))
 
 
+def further_documents(category: str) -> list[Document]:
+    """Held-out exchanges of `category` about nothing that is evaluated or tuned on."""
+    known = {d.content for d in (*evaluation_documents(category), *tuning_documents(category))}
+    fresh: dict[str, Document] = {}
+    for document in held_out_documents(category, SPLIT_SEED):
+        if len(fresh) == FURTHER_PROMPTS[category]:
+            break
+        if document.content not in known:
+            fresh.setdefault(document.content, document)
+    return list(fresh.values())
+
+
 def prompt_lines(category: str) -> list[str]:
     """The prompt file of `category`, line by line."""
+    return _lines(category, evaluation_documents(category), 1)
+
+
+def further_prompt_lines(category: str) -> list[str]:
+    """The file of `category` in `more/`, which goes on where the prompt file ends."""
+    return _lines(category, further_documents(category), PROMPTS_PER_CATEGORY + 1)
+
+
+def write_prompts(folder: Path) -> None:
+    """Write the six prompt files and the six in `more/`."""
+    for place, lines in ((folder, prompt_lines), (folder / "more", further_prompt_lines)):
+        place.mkdir(parents=True, exist_ok=True)
+        for category in CATEGORIES:
+            text = "\n".join(lines(category)) + "\n"
+            (place / f"{category}.jsonl").write_text(text, encoding="utf-8")
+
+
+def _lines(category: str, documents: list[Document], first: int) -> list[str]:
     return [
         json.dumps(
             {
@@ -48,13 +88,5 @@ def prompt_lines(category: str) -> list[str]:
             },
             ensure_ascii=False,
         )
-        for number, document in enumerate(evaluation_documents(category), start=1)
+        for number, document in enumerate(documents, start=first)
     ]
-
-
-def write_prompts(folder: Path) -> None:
-    """Write the six prompt files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for category in CATEGORIES:
-        text = "\n".join(prompt_lines(category)) + "\n"
-        (folder / f"{category}.jsonl").write_text(text, encoding="utf-8")

@@ -16,7 +16,8 @@ from specviz.paths import PROJECT_ROOT
 
 LEVELS: tuple[set[str], ...] = (
     {
-        *("config", "errors", "machine", "paths", "prompt_sets", "prompts", "reference"),
+        *("config", "errors", "machine", "paths", "placeholders", "prompt_files", "prompt_formats"),
+        *("prompt_sets", "prompts", "reference"),
         *("sample", "trace", "wire"),
     },
     {"analysis"},
