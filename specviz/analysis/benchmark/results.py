@@ -82,7 +82,8 @@ class Cell:
     tokens. Throughput counts output tokens over the measured wall time, None per category where
     categories ran mixed (concurrency above 1). `goodput_per_s`: requests per second that met every
     SLO. `queue_ms`: how long requests waited in the client. `speedup` is None without a baseline
-    of the same engine and model.
+    of the same engine and model. `requests` finished, `failed` did not and are in no figure. Memory
+    (largest) and GPU utilisation (mean, 0-1) are of the cell's rounds, which hold all categories.
     """
 
     arm: str

@@ -1,0 +1,111 @@
+"""Acceptance of a cell's requests, from their counts and from the steps behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from specviz.analysis.benchmark.ragged import lengths, pooled
+from specviz.analysis.benchmark.results import Acceptance
+
+COUNTS = ["num_drafts", "num_draft_tokens", "num_accepted_tokens"]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Verification steps with a draft, each array [steps].
+
+    `drafted` counts draft tokens; only in a chain is that the drafted depth as well.
+    """
+
+    accepted: NDArray[np.int64]
+    drafted: NDArray[np.int64]
+    is_chain: NDArray[np.bool_]
+
+
+def telling(samples: pd.DataFrame) -> pd.DataFrame:
+    """The requests whose server told how many tokens were drafted and accepted."""
+    return samples[samples[COUNTS].notna().all(axis=1)]
+
+
+def acceptance(samples: pd.DataFrame) -> Acceptance | None:
+    """Acceptance of finished requests; None where nothing was drafted or no server told.
+
+    The positions are empty and `alpha` is None where the steps of some request are missing: they
+    are given only if they add up to the counts, so that 1 + sum(unconditional) is `length`.
+    """
+    told = telling(samples)
+    drafts, drafted, accepted = (int(told[name].sum()) for name in COUNTS)
+    if not drafts or not drafted:
+        return None
+    steps = _steps(told)
+    whole = len(steps.accepted) == drafts and int(steps.accepted.sum()) == accepted
+    each = told.loc[told["num_drafts"] > 0, COUNTS].astype(float)
+    return Acceptance(
+        rate=accepted / drafted,
+        rate_request_mean=float((each["num_accepted_tokens"] / each["num_draft_tokens"]).mean()),
+        length=1 + accepted / drafts,
+        length_request_mean=float((1 + each["num_accepted_tokens"] / each["num_drafts"]).mean()),
+        alpha=alpha(steps) if whole else None,
+        unconditional=unconditional(steps) if whole else (),
+        conditional=conditional(steps) if whole else (),
+        num_drafts=drafts,
+        num_draft_tokens=drafted,
+        num_accepted_tokens=accepted,
+    )
+
+
+def alpha(steps: Steps) -> float | None:
+    """Accepted / (accepted + rejections seen); None for trees, where more than one is judged.
+
+    A chain's step sees one rejection at most: what was drafted behind it was never judged.
+    """
+    if not steps.is_chain.all():
+        return None
+    accepted = int(steps.accepted.sum())
+    judged = accepted + int((steps.accepted < steps.drafted).sum())
+    return accepted / judged if judged else None
+
+
+def unconditional(steps: Steps) -> tuple[float, ...]:
+    """Accepted at depth i + 1 / steps, [depth]: vLLM's acceptance rate per position.
+
+    A step that accepts `a` tokens accepts at the depths 1 to a, so the rates never increase, and
+    1 plus their sum is the mean acceptance length.
+    """
+    count = len(steps.accepted)
+    return tuple(int((steps.accepted > i).sum()) / count for i in range(_depth(steps)))
+
+
+def conditional(steps: Steps) -> tuple[float | None, ...]:
+    """Accepted at depth i + 1 / steps that reached it, [depth]; None where none did.
+
+    A chain reaches depth i + 1 if it drafted that many tokens and the i before were accepted. Of a
+    tree the drafted depth is not known: every step that accepted i tokens counts as reaching the
+    next depth, also where the tree ended there, so a tree's rates are lower bounds.
+    """
+    rates: list[float | None] = []
+    for i in range(_depth(steps)):
+        drafted_there = (steps.drafted > i) | ~steps.is_chain
+        reached = int(((steps.accepted >= i) & drafted_there).sum())
+        rates.append(int((steps.accepted > i).sum()) / reached if reached else None)
+    return tuple(rates)
+
+
+def _depth(steps: Steps) -> int:
+    """The deepest position known of: drafted in a chain, accepted in a tree."""
+    known = np.where(steps.is_chain, steps.drafted, steps.accepted)
+    return int(known.max(initial=0))
+
+
+def _steps(samples: pd.DataFrame) -> Steps:
+    told = samples.dropna(subset=["per_step_accepted", "per_step_drafted"])
+    counts = lengths(told["per_step_accepted"])
+    return Steps(
+        pooled(told["per_step_accepted"], np.int64),
+        pooled(told["per_step_drafted"], np.int64),
+        np.repeat(told["is_chain"].to_numpy(dtype=bool), counts),
+    )

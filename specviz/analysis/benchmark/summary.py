@@ -1,0 +1,56 @@
+"""A benchmark's samples in, its results out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+import pandas as pd
+
+from specviz.analysis.benchmark.cells import (
+    beside_baseline,
+    category_cells,
+    measured,
+    whole_cell,
+)
+from specviz.analysis.benchmark.checks import counter_checks
+from specviz.analysis.benchmark.notes import result_notes
+from specviz.analysis.benchmark.results import ArmState, Results, Slo
+
+
+def summarise(
+    arms: Sequence[ArmState], samples: pd.DataFrame, rounds: pd.DataFrame, slo: Slo
+) -> Results:
+    """The results of a benchmark, finished or still running.
+
+    `samples` has one row per request:
+
+    - `arm_index`, `server_group` (arms with the same number were measured side by side),
+      `round_id`, `temperature`, `concurrency` (NA: Poisson arrivals), `request_rate` per s (NaN:
+      closed loop), `repetition`, `prompt_index`, `turn`, `category`
+    - `status` (finished or failed; a failed request has no figures) and `block`: requests of one
+      block ran together, `sent_ms` counts from its begin
+    - `queue_ms` waited in the client before it was sent, `ttft_ms`, `tpot_ms` (NaN for one token),
+      `e2el_ms`, `chunk_ms` (since sent; list or None), `output_tokens` (NA: not told)
+    - `num_drafts`, `num_draft_tokens`, `num_accepted_tokens` (NA: not told), `per_step_accepted`,
+      `per_step_drafted` (list or None), `is_chain`
+
+    `rounds` has one row per pass of an arm over the prompts: `round_id`, `arm_index`, `complete`,
+    `memory_bytes`, `memory_source`, `gpu_utilization` (0-1), and the server's own counts meanwhile,
+    `server_drafts`, `server_draft_tokens`, `server_accepted_tokens` (NA: it does not count).
+
+    Both may be empty, without columns too. A cell without a finished request is left out.
+    """
+    state_of = {arm.arm_index: arm for arm in arms}
+    found = measured(samples, rounds)
+    cells = [
+        (state_of[key.arm_index], key, beside_baseline(state_of[key.arm_index], key, found))
+        for key in found
+    ]
+    return Results(
+        arms=tuple(arms),
+        cells=tuple(whole_cell(*cell, slo) for cell in cells),
+        categories=tuple(chain.from_iterable(category_cells(*cell, slo) for cell in cells)),
+        checks=counter_checks(arms, samples, rounds),
+        notes=result_notes(arms, samples),
+    )

@@ -1,0 +1,40 @@
+"""Throughput: what came out over the wall time in which it was measured."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+_BLOCK = ["round_id", "block"]
+
+
+def wall_s(samples: pd.DataFrame) -> float:
+    """Measured wall time in s: each block from its first request sent to its last token received.
+
+    The pauses between blocks, in which other arms ran, do not count.
+    """
+    ends = samples.assign(end_ms=samples["sent_ms"] + samples["e2el_ms"])
+    blocks = ends.groupby(_BLOCK, dropna=False).agg({"sent_ms": "min", "end_ms": "max"})
+    return float((blocks["end_ms"] - blocks["sent_ms"]).sum()) / 1000
+
+
+def category_wall_s(samples: pd.DataFrame, category: str) -> float | None:
+    """Wall time in s of one category; None where its requests shared a block with others'.
+
+    `samples` are the finished requests of all categories.
+    """
+    mine = samples["category"] == category
+    blocks = pd.MultiIndex.from_frame(samples[_BLOCK])
+    if blocks[mine].isin(blocks[~mine]).any():
+        return None
+    return wall_s(samples[mine])
+
+
+def output_tokens(samples: pd.DataFrame) -> int | None:
+    """Sum over the requests; None where one of them does not tell, so that no sum is too small."""
+    tokens = samples["output_tokens"]
+    return None if tokens.isna().any() else int(tokens.sum())
+
+
+def per_second(count: int | None, seconds: float | None) -> float | None:
+    """None where either is not known or no time passed."""
+    return count / seconds if count is not None and seconds else None

@@ -1,0 +1,206 @@
+"""A broken rule must not pass: each of these mistakes makes a test of this folder fail.
+
+A mistake is a change of one line of a function, made in memory; where that line is no longer
+there the test says so.
+"""
+
+from __future__ import annotations
+import __future__
+
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import pytest
+import test_benchmark_acceptance as acceptance_tests
+import test_benchmark_quantiles as quantiles_tests
+import test_benchmark_speedup as speedup_tests
+import test_benchmark_summary as summary_tests
+import test_benchmark_throughput as throughput_tests
+
+from specviz.analysis.benchmark import (
+    acceptance,
+    cells,
+    checks,
+    goodput,
+    quantiles,
+    ragged,
+    speedup,
+    throughput,
+)
+
+FUTURE = __future__.annotations.compiler_flag
+
+MISTAKES: dict[str, tuple[Any, str, str, Callable[[], None]]] = {
+    "P95 by sorted index": (
+        quantiles.quantiles,
+        "(float(value) for value in np.quantile(found, [0.5, 0.9, 0.95, 0.99]))",
+        "(float(sorted(found)[int(len(found) * q)]) for q in [0.5, 0.9, 0.95, 0.99])",
+        quantiles_tests.test_p95_of_twenty_values_is_not_their_maximum,
+    ),
+    "steps across two requests": (
+        ragged.differences,
+        "[within]",
+        "",
+        quantiles_tests.test_steps_are_within_a_request,
+    ),
+    "chunks counted as tokens": (
+        throughput.output_tokens,
+        'samples["output_tokens"]',
+        'samples["chunk_ms"].map(len)',
+        throughput_tests.test_tokens_are_counted_not_chunks,
+    ),
+    "pauses between blocks count": (
+        throughput.wall_s,
+        "groupby(_BLOCK, dropna=False)",
+        "groupby('arm_index')",
+        throughput_tests.test_blocks_are_measured_one_by_one,
+    ),
+    "a limit just met is missed": (
+        goodput.met,
+        'samples["ttft_ms"] <= slo',
+        'samples["ttft_ms"] < slo',
+        lambda: throughput_tests.test_every_limit_that_is_set_must_be_met(
+            throughput_tests.Slo(ttft_ms=10.0), 2
+        ),
+    ),
+    "one token misses a TPOT limit": (
+        goodput.met,
+        "(tpot_ms <= slo.tpot_ms) | tpot_ms.isna()",
+        "tpot_ms <= slo.tpot_ms",
+        lambda: throughput_tests.test_every_limit_that_is_set_must_be_met(
+            throughput_tests.Slo(tpot_ms=9.0), 2
+        ),
+    ),
+    "the bonus token is left out of the length": (
+        acceptance.acceptance,
+        "length=1 + accepted / drafts",
+        "length=accepted / drafts",
+        acceptance_tests.test_a_chain_by_hand,
+    ),
+    "acceptance is the mean of requests": (
+        acceptance.acceptance,
+        "rate=accepted / drafted",
+        'rate=float((each["num_accepted_tokens"] / each["num_draft_tokens"]).mean())',
+        acceptance_tests.test_a_chain_by_hand,
+    ),
+    "an accepted token counts at its last depth only": (
+        acceptance.unconditional,
+        "(steps.accepted > i)",
+        "(steps.accepted == i + 1)",
+        acceptance_tests.test_a_chain_by_hand,
+    ),
+    "a short draft reaches every depth": (
+        acceptance.conditional,
+        "(steps.drafted > i) | ~steps.is_chain",
+        "steps.drafted > 0",
+        acceptance_tests.test_a_chain_by_hand,
+    ),
+    "tokens behind a rejection count as rejected": (
+        acceptance.alpha,
+        "accepted + int((steps.accepted < steps.drafted).sum())",
+        "int(steps.drafted.sum())",
+        acceptance_tests.test_a_chain_by_hand,
+    ),
+    "a tree has an alpha": (
+        acceptance.alpha,
+        "if not steps.is_chain.all():",
+        "if False:",
+        acceptance_tests.test_a_tree_by_hand,
+    ),
+    "the ratio is a mean of ratios": (
+        speedup.speedup,
+        "_ratio(totals.sum(axis=0))",
+        "_ratio(totals).mean()",
+        speedup_tests.test_the_ratio_is_of_totals_not_a_mean_of_ratios,
+    ),
+    "prompts are not paired": (
+        speedup.paired,
+        "known = both & shortest.notna().all(axis=1)",
+        "both = known = shortest.notna().any(axis=1)",
+        speedup_tests.test_prompts_that_one_arm_did_not_answer_do_not_count,
+    ),
+    "unequal lengths are compared in time": (
+        speedup.paired,
+        "known & (shortest.min(axis=1) == longest.max(axis=1))",
+        "known",
+        speedup_tests.test_greedy_prompts_of_unequal_length_are_left_out,
+    ),
+    "one equal repetition is enough": (
+        speedup.paired,
+        "(shortest.min(axis=1) == longest.max(axis=1))",
+        '(turns["longest_m"] == turns["longest_b"])',
+        speedup_tests.test_every_repetition_must_have_the_same_length,
+    ),
+    "sampled answers are compared in time": (
+        speedup._comparable,
+        "temperature == 0 and ",
+        "",
+        speedup_tests.test_sampled_answers_are_compared_per_token,
+    ),
+    "repetitions are summed": (
+        speedup._turns,
+        'e2el_ms=("e2el_ms", "mean")',
+        'e2el_ms=("e2el_ms", "sum")',
+        speedup_tests.test_turns_are_summed_and_repetitions_averaged,
+    ),
+    "requests are resampled instead of prompts": (
+        speedup.interval,
+        "prompts = len(totals)",
+        "totals = np.repeat(totals, 40, axis=0); prompts = len(totals)",
+        speedup_tests.test_the_interval_is_scipys_percentile_bootstrap,
+    ),
+    "the arms are resampled apart": (
+        speedup.interval,
+        "_ratio(_drawn(rng, min(rows, RESAMPLES - start), prompts) @ totals)",
+        "_ratio(np.stack([_drawn(rng, min(rows, RESAMPLES - start), prompts) @ column "
+        "for column in totals.T], axis=-1))",
+        speedup_tests.test_one_draw_of_prompts_serves_both_arms,
+    ),
+    "every baseline is compared with": (
+        speedup.beside,
+        "baseline if same.empty else same",
+        "baseline",
+        speedup_tests.test_the_baseline_of_the_same_servers_is_compared_with,
+    ),
+    "the memory of the last round": (
+        cells._memory,
+        'told.loc[told["memory_bytes"].idxmax()]',
+        "told.iloc[0]",
+        summary_tests.test_memory_is_the_largest_and_utilization_the_mean_of_the_rounds,
+    ),
+    "interrupted rounds are checked": (
+        checks._checks,
+        'rounds["complete"].astype(bool) & ',
+        "",
+        summary_tests.test_counts_are_checked_over_the_rounds_that_both_cover,
+    ),
+    "rounds with failed requests are checked": (
+        checks._told,
+        "finished & samples[COUNTS].notna().all(axis=1)",
+        "~finished | samples[COUNTS].notna().all(axis=1)",
+        summary_tests.test_counts_are_checked_over_the_rounds_that_both_cover,
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_noticed(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, old, new, check = MISTAKES[mistake]
+    check()
+    monkeypatch.setattr(function, "__code__", mutated(function, old, new).__code__)
+    with pytest.raises(AssertionError):
+        check()
+
+
+def mutated(function: FunctionType, old: str, new: str) -> FunctionType:
+    """The function with `old` replaced by `new`; callers that imported it see it through its
+    code."""
+    source = inspect.getsource(function)
+    assert source.count(old) == 1, f"{function.__name__} no longer says {old!r}: adapt this one"
+    made: dict[str, Any] = {}
+    code = compile(source.replace(old, new), function.__name__, "exec", FUTURE)
+    exec(code, function.__globals__, made)
+    found: FunctionType = made[function.__name__]
+    return found
