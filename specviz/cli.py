@@ -96,6 +96,23 @@ def serve(
 
 
 @app.command()
+def bench(
+    plan: Annotated[
+        Path | None, typer.Argument(help="A plan (TOML), or the name of a shipped one.")
+    ] = None,
+    db: DbOption = None,
+    resume: Annotated[
+        str | None, typer.Option(help="Id of a benchmark: ask only what is missing of it.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure a plan: arms interleaved, everything stored, resumable."""
+    from specviz.commands.bench import run_bench
+
+    _exit(run_bench(plan, db, resume, as_json=as_json))
+
+
+@app.command()
 def train(
     out: Annotated[Path | None, typer.Option(help="Where the models go: data/models.")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",

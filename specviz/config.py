@@ -105,7 +105,8 @@ class RunConfig:
     """One arm: how requests are answered and on what.
 
     `k` is num_speculative_tokens, None for the baseline. `model`, `server_version`, `hardware`
-    and `git_revision` are None until the engine or the machine has told them.
+    and `git_revision` are None until the engine or the machine has told them. `concurrency` is 0
+    where requests come at `request_rate` per second.
     """
 
     engine: EngineKind
@@ -118,6 +119,7 @@ class RunConfig:
     server_version: str | None = None
     traced: bool = True
     concurrency: int = 1
+    request_rate: float | None = None
     prompt_set: str | None = None
     hardware: str | None = None
     git_revision: str | None = None

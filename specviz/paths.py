@@ -10,6 +10,7 @@ PROJECT_ROOT = Path(__file__).resolve().parent.parent
 DATA = PROJECT_ROOT / "data"
 MODELS = DATA / "models"
 PROMPTS = DATA / "prompts"
+PLANS = DATA / "plans"
 LOGS = PROJECT_ROOT / "logs"
 
 DEMO_TARGET = MODELS / "demo-target"

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from specviz.bench.board import BenchBoard, OpenArms, arms_of_this_machine
 from specviz.bench.jobs import JobBoard, OpenArm
+from specviz.bench.turn import Turn
 from specviz.config import RunConfig
 from specviz.engines.base import Engine
 from specviz.engines.opening import open_arm as open_any_arm
@@ -21,16 +23,23 @@ class Runtime:
     store: Store
     jobs: JobBoard
     servers: ServerPool
+    benchmarks: BenchBoard
 
 
 _current: Runtime | None = None
 
 
 @contextmanager
-def opened(store_path: Path | None = None, *, open_arm: OpenArm | None = None) -> Iterator[Runtime]:
+def opened(
+    store_path: Path | None = None,
+    *,
+    open_arm: OpenArm | None = None,
+    timed_arms: OpenArms = arms_of_this_machine,
+) -> Iterator[Runtime]:
     """Open the store and everything on it; on leaving, jobs end, servers stop, data is on disk.
 
-    `open_arm` takes the place of the engines where arms are something else, a replay say.
+    `open_arm` and `timed_arms` take the place of the engines where arms are something else, a
+    replay say.
     Raises StoreBusy or StoreError if the database cannot be owned.
     """
     global _current
@@ -42,11 +51,14 @@ def opened(store_path: Path | None = None, *, open_arm: OpenArm | None = None) -
         ) -> tuple[Engine, RunConfig]:
             return await open_any_arm(config, servers, note)
 
-        jobs = JobBoard(open_arm or open_in_pool, store)
-        _current = Runtime(store, jobs, servers)
+        turn = Turn()
+        jobs = JobBoard(open_arm or open_in_pool, store, turn)
+        benchmarks = BenchBoard(store, turn, timed_arms)
+        _current = Runtime(store, jobs, servers, benchmarks)
         try:
             yield _current
         finally:
+            benchmarks.close()
             jobs.close()
             servers.close()
             _current = None

@@ -6,6 +6,7 @@ Each job runs in one plain thread with its own event loop; nothing here knows of
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -15,6 +16,7 @@ from datetime import UTC, datetime
 
 from specviz.bench.job import MAX_ARMS, ArmLog, Job, Phase
 from specviz.bench.record import answer, store_failure
+from specviz.bench.turn import Turn
 from specviz.config import Prompt, Run, RunConfig, RunStatus
 from specviz.engines.base import Engine
 from specviz.errors import SpecvizError, UsageError
@@ -24,22 +26,22 @@ Note = Callable[[str], None]
 OpenArm = Callable[[RunConfig, Note], Awaitable[tuple[Engine, RunConfig]]]
 """Make an arm's engine ready, starting a server if need be, and complete its configuration."""
 
+_log = logging.getLogger(__name__)
+
 KEPT_JOBS = 50
 """Finished jobs that stay watchable; older ones are in the store."""
-
-TURN_POLL_S = 0.1
 
 
 class JobBoard:
     """All jobs of this process."""
 
-    def __init__(self, open_arm: OpenArm, store: RunSink) -> None:
+    def __init__(self, open_arm: OpenArm, store: RunSink, turn: Turn | None = None) -> None:
         self._open_arm = open_arm
         self._store = store
         self._jobs: dict[str, Job] = {}
         self._running: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = {}
         self._lock = threading.Lock()
-        self._turn = threading.Lock()
+        self._turn = turn or Turn()
 
     def start(self, prompt: Prompt, configs: Sequence[RunConfig], *, at_once: bool = False) -> Job:
         """Start a job. Raises UsageError for no arm or too many."""
@@ -89,7 +91,7 @@ class JobBoard:
                     arm.end(
                         RunStatus.FAILED, f"{type(error).__name__}: {error} (see the app's log)"
                     )
-            raise
+            _log.exception("A job ended in a defect.")
         finally:
             with self._lock:
                 self._running.pop(job.job_id, None)
@@ -114,16 +116,14 @@ class JobBoard:
     @asynccontextmanager
     async def _my_turn(self, arms: Sequence[ArmLog]) -> AsyncIterator[None]:
         """One job answers at a time: another's requests would spoil the figures of both."""
-        while not self._turn.acquire(blocking=False):
+
+        def say(note: str | None) -> None:
             for arm in arms:
-                arm.note = "waiting for another run to finish"
-            await asyncio.sleep(TURN_POLL_S)
-        try:
-            for arm in arms:
-                arm.note = None
+                arm.note = note
+
+        async with self._turn.taken(lambda: say("waiting for another run to finish")):
+            say(None)
             yield
-        finally:
-            self._turn.release()
 
     async def _open(self, job: Job, arm: ArmLog, engines: AsyncExitStack) -> Engine | None:
         def note(text: str) -> None:

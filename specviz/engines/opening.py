@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from specviz.config import EngineKind, RunConfig
-from specviz.engines.base import Engine
+from specviz.engines.base import Engine, TimedEngine
 from specviz.engines.vllm import arms
 from specviz.engines.vllm.pool import ServerPool
+from specviz.engines.vllm.prometheus import SpecCounters
+from specviz.engines.vllm.server import Server
+from specviz.engines.vllm.usage import Usage, server_usage
 from specviz.errors import SpecvizError, UsageError
 
 
@@ -30,6 +34,43 @@ async def open_arm(
             "configured when it starts."
         )
     return await arms.open_arm(config, pool, note)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedArm:
+    """One arm of a benchmark, open. `server` is the one started for it; `usage` tells what it
+    uses now, None where that cannot be seen."""
+
+    engine: TimedEngine
+    config: RunConfig
+    server: Server | None
+    counters: Callable[[], Awaitable[SpecCounters | None]]
+    usage: Callable[[], Usage | None]
+
+
+async def open_timed_arm(
+    config: RunConfig, pool: ServerPool, note: Callable[[str], None]
+) -> TimedArm:
+    """The engine of a benchmark's arm. Raises an EngineError or UsageError."""
+    if config.engine is EngineKind.EMBEDDED:
+        return await _open_embedded(config, note)
+    engine, complete, server = await arms.open_timed_arm(config, pool, note)
+    pid = server.pid if server else None
+    return TimedArm(
+        engine, complete, server, engine.counters, lambda: server_usage(pid) if pid else None
+    )
+
+
+async def _open_embedded(config: RunConfig, note: Callable[[str], None]) -> TimedArm:
+    from specviz.engines.embedded.opening import open_embedded  # torch: only where it is used
+    from specviz.engines.embedded.timed import TimedEmbedded
+
+    opened, complete = await open_embedded(config, note)
+    engine = TimedEmbedded(opened, complete)
+    source = "held beyond plain decoding"
+    return TimedArm(
+        engine, complete, None, engine.counters, lambda: Usage(engine.extra_bytes, source)
+    )
 
 
 def warm_up() -> threading.Thread:

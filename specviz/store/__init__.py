@@ -1,5 +1,7 @@
 """Every run, kept in DuckDB: one process owns the file and one thread writes it."""
 
+from specviz.store.benchmark_log import BenchmarkLog
+from specviz.store.benchmark_rows import ArmRow, BenchmarkRow, DoneRequest, RoundRow, SampleRow
 from specviz.store.ingest_client import RemoteStore, post_run
 from specviz.store.owner import StoreBusy
 from specviz.store.recorder import Recorder, RunSink
@@ -16,12 +18,18 @@ from specviz.store.runs import RequestRow, RunRow
 from specviz.store.store import Store, default_path, open_store
 
 __all__ = [
+    "ArmRow",
+    "BenchmarkLog",
+    "BenchmarkRow",
+    "DoneRequest",
     "RecordedRequest",
     "Recorder",
     "RemoteStore",
     "RequestRow",
+    "RoundRow",
     "RunRow",
     "RunSink",
+    "SampleRow",
     "Store",
     "StoreBusy",
     "default_path",

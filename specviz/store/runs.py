@@ -94,11 +94,12 @@ def read_group(cursor: DuckDBPyConnection, group_id: str) -> list[Run]:
 
 
 def read_recent(cursor: DuckDBPyConnection, limit: int, offset: int) -> list[RunRow]:
-    """Newest first."""
+    """Newest first; those of benchmarks are not among them."""
     cursor.execute(
         f"""
         WITH page AS (
-            SELECT * FROM runs ORDER BY started_at DESC, run_id LIMIT ? OFFSET ?
+            SELECT * FROM runs ANTI JOIN benchmarks ON runs.group_id = benchmarks.benchmark_id
+            ORDER BY started_at DESC, run_id LIMIT ? OFFSET ?
         ), answered AS (
             SELECT run_id, count(*) AS num_requests,
                 arg_min(request_id, started_at) AS request_id,
@@ -219,6 +220,7 @@ def _run(row: Mapping[str, Any]) -> Run:
         server_version=row["server_version"],
         traced=row["traced"],
         concurrency=row["concurrency"],
+        request_rate=row["request_rate"],
         prompt_set=row["prompt_set"],
         hardware=row["hardware"],
         git_revision=row["git_revision"],

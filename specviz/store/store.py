@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from duckdb import DuckDBPyConnection
 
 from specviz.config import Prompt, Run, RunStatus
 from specviz.paths import DATA
-from specviz.store import migrations, runs, tables
+from specviz.store import benchmark_reads, migrations, runs, tables
+from specviz.store.benchmark_log import BenchmarkLog
+from specviz.store.benchmark_rows import BenchmarkRow
 from specviz.store.database import Database, as_store_error
 from specviz.store.owner import Owner, StoreBusy, remove_owner, write_owner
 from specviz.store.recorder import StoreRecorder
@@ -25,6 +27,8 @@ from specviz.trace import Trace, fold
 
 if TYPE_CHECKING:
     import pandas as pd
+
+T = TypeVar("T")
 
 INTERRUPTED = "specviz ended before the run did; what had arrived is kept."
 
@@ -141,10 +145,32 @@ class Store:
         with self._reading() as cursor:
             return runs.read_recent(cursor, limit, offset)
 
-    def count_runs(self) -> int:
-        """How many runs there are."""
+    def benchmark_log(self, benchmark_id: str) -> BenchmarkLog:
+        """The writing side of one benchmark."""
+        return BenchmarkLog(self._writer, benchmark_id)
+
+    def benchmark(self, benchmark_id: str) -> BenchmarkRow:
+        """Raises StoreError if there is none."""
         with self._reading() as cursor:
-            row = cursor.execute("SELECT count(*) FROM runs").fetchone()
+            return benchmark_reads.read_benchmark(cursor, benchmark_id)
+
+    def benchmarks(self, limit: int = 50) -> list[BenchmarkRow]:
+        """Newest first."""
+        with self._reading() as cursor:
+            return benchmark_reads.read_benchmarks(cursor, limit)
+
+    def read(self, query: Callable[[DuckDBPyConnection], T]) -> T:
+        """What one of the store's read functions tells. Raises StoreError."""
+        with self._reading() as cursor:
+            return query(cursor)
+
+    def count_runs(self) -> int:
+        """How many runs there are, those of benchmarks left out."""
+        with self._reading() as cursor:
+            row = cursor.execute(
+                "SELECT count(*) FROM runs ANTI JOIN benchmarks "
+                "ON runs.group_id = benchmarks.benchmark_id"
+            ).fetchone()
             assert row is not None
             return int(row[0])
 
@@ -192,6 +218,10 @@ def _end_interrupted(database: Database) -> None:
             tables.end_request(cursor, request_id, trace, RunStatus.PARTIAL, INTERRUPTED)
         cursor.execute(
             "UPDATE runs SET status = 'partial', error = ? WHERE status = 'running'", [INTERRUPTED]
+        )
+        cursor.execute(
+            "UPDATE benchmarks SET status = 'partial', error = ? WHERE status = 'running'",
+            [INTERRUPTED],
         )
         cursor.commit()
 

@@ -44,13 +44,14 @@ def insert_run(cursor: DuckDBPyConnection, run: Run) -> None:
         "traced": config.traced,
         **asdict(sampling),
         "concurrency": config.concurrency,
+        "request_rate": config.request_rate,
         "prompt_set": config.prompt_set,
         "hardware": config.hardware,
         "git_revision": config.git_revision,
         "options": json.dumps(config.options),
         "specviz_version": __version__,
     }
-    _insert(cursor, "runs", row)
+    insert(cursor, "runs", row)
 
 
 def has_run(cursor: DuckDBPyConnection, run_id: str) -> bool:
@@ -65,7 +66,7 @@ def end_run(
     if not has_run(cursor, run_id):
         raise StoreError(f"There is no run {run_id} in the database.")
     row = {"status": status.value, "finished_at": to_utc(at), "error": error}
-    _update(cursor, "runs", row, "run_id", run_id)
+    update(cursor, "runs", row, "run_id", run_id)
 
 
 def insert_request(
@@ -81,7 +82,7 @@ def insert_request(
         "prompt": prompt.text,
         "prompt_max_tokens": prompt.max_tokens,
     }
-    _insert(cursor, "requests", row)
+    insert(cursor, "requests", row)
 
 
 def write_events(cursor: DuckDBPyConnection, request_id: str, events: Sequence[Event]) -> str:
@@ -99,13 +100,13 @@ def write_events(cursor: DuckDBPyConnection, request_id: str, events: Sequence[E
             cursor.execute("DELETE FROM steps WHERE request_id = ?", [request_id])
             cursor.execute("DELETE FROM decisions WHERE request_id = ?", [request_id])
             row = {"fidelity": event.fidelity.value}
-            _update(cursor, "requests", row, "request_id", request_id)
+            update(cursor, "requests", row, "request_id", request_id)
             steps = list(event.steps)
         elif isinstance(event, Step):
             steps.append(event)
     if steps:
-        _insert_arrow(cursor, "steps", step_table(request_id, steps))
-        _insert_arrow(cursor, "decisions", decision_table(request_id, steps))
+        insert_arrow(cursor, "steps", step_table(request_id, steps))
+        insert_arrow(cursor, "decisions", decision_table(request_id, steps))
     return request_id
 
 
@@ -126,7 +127,7 @@ def end_request(
             **_extra_bytes(trace),
             **_figures(trace, summarise(trace)),
         }
-    _update(cursor, "requests", row, "request_id", request_id)
+    update(cursor, "requests", row, "request_id", request_id)
 
 
 def check_types(trace: Trace) -> None:
@@ -171,15 +172,15 @@ def _rename(cursor: DuckDBPyConnection, request_id: str, started: RequestStarted
             "the engine gave the same id to two requests."
         )
     row = {"request_id": started.request_id, "fidelity": started.fidelity.value}
-    _update(cursor, "requests", row, "request_id", request_id)
+    update(cursor, "requests", row, "request_id", request_id)
 
 
-def _insert(cursor: DuckDBPyConnection, table: str, row: Row) -> None:
+def insert(cursor: DuckDBPyConnection, table: str, row: Row) -> None:
     marks = ", ".join("?" * len(row))
     cursor.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", _values(row))
 
 
-def _update(cursor: DuckDBPyConnection, table: str, row: Row, key: str, value: str) -> None:
+def update(cursor: DuckDBPyConnection, table: str, row: Row, key: str, value: str) -> None:
     columns = ", ".join(f"{column} = ?" for column in row)
     cursor.execute(f"UPDATE {table} SET {columns} WHERE {key} = ?", [*_values(row), value])
 
@@ -192,7 +193,7 @@ def _values(row: Row) -> list[Any]:
     return list(row.values())
 
 
-def _insert_arrow(cursor: DuckDBPyConnection, table: str, rows: pa.Table) -> None:
+def insert_arrow(cursor: DuckDBPyConnection, table: str, rows: pa.Table) -> None:
     if rows.num_rows == 0:
         return
     cursor.register("arrived", rows)

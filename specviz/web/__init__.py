@@ -1,1 +1,1 @@
-"""Routes beside the pages: live steps and replays over WebSocket, runs from other processes."""
+"""Routes beside the pages: live steps, replays, and what commands hand to a running app."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 
 from specviz.config import Method, RunConfig
 from specviz.engines.vllm.client import VllmEngine, open_vllm
 from specviz.engines.vllm.commands import ServerSpec
+from specviz.engines.vllm.hardware import runs_on_cpu
 from specviz.engines.vllm.pool import ServerPool
+from specviz.engines.vllm.server import Server
+from specviz.engines.vllm.timed import TimedServer, open_timed
 from specviz.errors import EngineError, RequestRefused
 from specviz.machine import git_revision, hardware_summary
 from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
@@ -51,7 +55,46 @@ async def open_arm(
     return engine, complete
 
 
-def completed(config: RunConfig, engine: VllmEngine) -> RunConfig:
+async def open_timed_arm(
+    config: RunConfig, pool: ServerPool, note: Callable[[str], None]
+) -> tuple[TimedServer, RunConfig, Server | None]:
+    """An arm for timing: its server as a benchmark uses it, and the one started for it, if any.
+
+    Raises an EngineError or UsageError in the user's words.
+    """
+    started, url = None, config.server_url
+    if url is None:
+        started = await asyncio.to_thread(pool.ensure, server_spec(config), note)
+        url, config = started.url, replace(config, model=None)
+    engine = await open_timed(url, model=config.model, method=config.method, k=config.k)
+    try:
+        return engine, completed(config, engine), started
+    except EngineError:
+        await engine.close()
+        raise
+
+
+def server_spec(config: RunConfig) -> ServerSpec:
+    """The server that an arm without a URL asks for: the demo family's unless it names a model.
+
+    The plugin is loaded on a CPU, where it corrects defects of vLLM's CPU build; on a GPU it would
+    choose another model runner, so it stays out of what is timed. Raises UsageError.
+    """
+    method = config.method or Method.BASELINE
+    draft = config.draft
+    if draft is None and config.model is None and method in DEMO_DRAFTS:
+        draft = str(DEMO_DRAFTS[method])
+    return ServerSpec(
+        model=config.model or str(DEMO_TARGET),
+        method=method,
+        draft=draft,
+        k=config.k,
+        trace=runs_on_cpu(),
+        extra_args=tuple(shlex.split(config.options.get("vllm_flags", ""))),
+    )
+
+
+def completed(config: RunConfig, engine: VllmEngine | TimedServer) -> RunConfig:
     """`config` with the server's own word on model, method and K.
 
     Raises RequestRefused where the server contradicts what was asked for.
@@ -76,7 +119,7 @@ def completed(config: RunConfig, engine: VllmEngine) -> RunConfig:
         draft=server.draft,
         server_url=server.url,
         server_version=f"vLLM {server.vllm_version}" if server.is_vllm else None,
-        traced=engine.traced,
+        traced=isinstance(engine, VllmEngine) and engine.traced,
         hardware=hardware_summary(),
         git_revision=git_revision(),
     )

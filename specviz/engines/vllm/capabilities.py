@@ -10,7 +10,7 @@ import httpx2
 
 from specviz.config import Method
 from specviz.engines.vllm.prometheus import parse_counters
-from specviz.errors import NotAnOpenAIServer, ServerUnreachable, UsageError
+from specviz.errors import NotAnOpenAIServer, RequestRefused, ServerUnreachable, UsageError
 from specviz.trace import Fidelity
 
 PROBE_TIMEOUT_S = 10.0
@@ -61,6 +61,14 @@ class Capabilities:
                 "or with `--per-request-spec-decode-metrics detailed` for exact counts."
             )
         return "Only vLLM tells what was drafted: start one with `specviz serve`."
+
+    def check_serves(self, model: str | None) -> None:
+        """Raise RequestRefused for a model that is not served; None takes the first one."""
+        if model is not None and model not in self.models:
+            raise RequestRefused(
+                f"The server at {self.url} does not serve {model!r}: "
+                f"it serves {', '.join(self.models)}."
+            )
 
 
 def base_url(url: str) -> str:

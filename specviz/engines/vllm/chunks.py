@@ -32,6 +32,7 @@ class Chunk:
     token_ids: tuple[int, ...] | None = None
     prompt_token_ids: tuple[int, ...] | None = None
     finish_reason: str | None = None
+    prompt_tokens: int | None = None
     completion_tokens: int | None = None
     counts: SpecCounts | None = None
 
@@ -45,6 +46,14 @@ def read_chunk(raw: Any, elapsed_ms: float) -> Chunk:
     """Read a chat chunk of the openai package. Raises StreamBroken for a malformed one."""
     try:
         data = raw.model_dump(mode="python", warnings="none")
+    except (AttributeError, TypeError, ValueError):
+        data = raw  # not what the package makes of a chunk: said below
+    return read_chunk_json(data, elapsed_ms)
+
+
+def read_chunk_json(data: Any, elapsed_ms: float) -> Chunk:
+    """Read a chat chunk as it stands in the stream. Raises StreamBroken for a malformed one."""
+    try:
         return _read(data, elapsed_ms)
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise StreamBroken(
@@ -56,8 +65,14 @@ def read_chunk(raw: Any, elapsed_ms: float) -> Chunk:
 def _read(data: dict[str, Any], elapsed_ms: float) -> Chunk:
     usage = data.get("usage") or {}
     counts = _read_counts(data.get("metrics"))
+    prompt_tokens, completion_tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
     if not data["choices"]:
-        return Chunk(elapsed_ms, completion_tokens=usage.get("completion_tokens"), counts=counts)
+        return Chunk(
+            elapsed_ms,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            counts=counts,
+        )
     choice = data["choices"][0]
     if not isinstance(choice.get("delta"), dict):
         raise TypeError("a choice without delta")
@@ -70,7 +85,8 @@ def _read(data: dict[str, Any], elapsed_ms: float) -> Chunk:
         token_ids=_ids(choice.get("token_ids")),
         prompt_token_ids=_ids(data.get("prompt_token_ids")),
         finish_reason=choice.get("finish_reason"),
-        completion_tokens=usage.get("completion_tokens"),
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
         counts=counts,
     )
 

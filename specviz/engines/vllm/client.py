@@ -23,7 +23,6 @@ from specviz.engines.vllm.detokenizer import Detokenizer, cut
 from specviz.engines.vllm.failures import stream_error
 from specviz.engines.vllm.request import RequestInFlight
 from specviz.engines.vllm.trace_stream import read_records
-from specviz.errors import RequestRefused
 from specviz.trace import Event
 
 STALL_TIMEOUT_S = 60.0
@@ -143,11 +142,7 @@ async def open_vllm(
     http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {api_key()}"})
     try:
         capabilities = await probe(url, http)
-        if model is not None and model not in capabilities.models:
-            served = ", ".join(capabilities.models)
-            raise RequestRefused(
-                f"The server at {capabilities.url} does not serve {model!r}: it serves {served}."
-            )
+        capabilities.check_serves(model)
         return VllmEngine(
             capabilities,
             http,

@@ -1,5 +1,7 @@
-"""vLLM's speculation counters from `/metrics`: cumulative and server-wide, so only differences
-between two snapshots mean anything, and only while nobody else uses the server.
+"""What vLLM says on `/metrics`.
+
+Its speculation counters are cumulative and server-wide, so only differences between two snapshots
+mean anything, and only while nobody else uses the server.
 """
 
 from __future__ import annotations
@@ -54,3 +56,13 @@ def parse_counters(text: str) -> SpecCounters | None:
         int(totals["accepted_tokens"]),
         tuple(int(per_pos[position]) for position in sorted(per_pos)),
     )
+
+
+def parse_prefix_caching(text: str) -> bool | None:
+    """Whether prefixes are cached, from a `/metrics` page; None where it does not say."""
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            if sample.name == "vllm:cache_config_info":
+                told = sample.labels.get("enable_prefix_caching", "")
+                return {"True": True, "False": False}.get(told)
+    return None

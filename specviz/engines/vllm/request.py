@@ -17,9 +17,9 @@ from specviz.config import LOOKUP_METHODS, Method, Prompt, Sampling
 from specviz.engines.vllm.assemble import TokenTape, inferred_steps, traced_step
 from specviz.engines.vllm.chunks import Chunk, SpecCounts
 from specviz.engines.vllm.counted import counted_steps
+from specviz.engines.vllm.failures import cut_off, stalled
 from specviz.engines.vllm.trace_stream import TRACE_END
 from specviz.engines.vllm.tracing.keys import new_key
-from specviz.errors import StreamBroken
 from specviz.trace import (
     Event,
     Fidelity,
@@ -76,10 +76,7 @@ class RequestInFlight:
             async for step in self._traced_steps() if traced else self._inferred_steps():
                 yield step
         if self.finish_reason is None:
-            raise StreamBroken(
-                "The stream ended before the server said that the answer was complete: the server "
-                "or a proxy in between cut it off; what arrived is kept."
-            )
+            raise cut_off()
         revised = self._revise(traced)
         if revised is not None:
             yield revised
@@ -128,10 +125,7 @@ class RequestInFlight:
             except TimeoutError:
                 if answer_complete:
                     return  # the trace stays incomplete
-                raise StreamBroken(
-                    f"The server sent nothing for {timeout_s:g} s, so the request was given up; "
-                    "what arrived is kept."
-                ) from None
+                raise stalled(timeout_s) from None
             if item is None:
                 answer_complete = True
             elif isinstance(item, BaseException):

@@ -97,12 +97,14 @@ def test_an_arm_that_cannot_open_is_stored_as_failed_and_the_others_run(store: S
     assert store.run(job.arms[0].run_id).error == "Nothing answers."
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_defect_ends_every_arm_with_its_name_instead_of_leaving_it_waiting(store: Store) -> None:
+def test_a_defect_ends_every_arm_with_its_name_instead_of_leaving_it_waiting(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
     jobs = board(store, ImportError("no such name"), ReplayEngine(trace("b", 1), None))
     job = finished(jobs.start(PROMPT, [BASELINE, DRAFTED]))
     assert [arm.phase for arm in job.arms] == [Phase.FAILED, Phase.FAILED]
     assert "ImportError: no such name" in (job.arms[0].note or "")
+    assert "Traceback" in caplog.text
 
 
 def test_an_answer_that_breaks_off_is_partial_with_what_arrived(store: Store) -> None:

@@ -1,0 +1,105 @@
+"""One arm of a running benchmark: its engine, its counts, and whether it is still there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from specviz.bench.plan import Load
+from specviz.bench.tally import ArmTally
+from specviz.config import RunConfig
+from specviz.engines.base import TimedEngine
+from specviz.engines.opening import TimedArm
+from specviz.errors import EngineError
+from specviz.store import ArmRow
+
+DYING_S = 2.0
+"""How long a server that failed a request may take to be gone."""
+
+
+@dataclass(slots=True)
+class BenchArm:
+    """An open arm. `warm`: the temperatures and loads it was warmed up in; `failures`: requests
+    that failed since the last one that did not."""
+
+    index: int
+    opened: TimedArm
+    tally: ArmTally
+    prefix_caching: bool | None
+    warm: set[tuple[float, Load]] = field(default_factory=set)
+    failures: int = 0
+
+    @property
+    def engine(self) -> TimedEngine:
+        return self.opened.engine
+
+    @property
+    def config(self) -> RunConfig:
+        return self.opened.config
+
+    def row(self, error: str | None = None) -> ArmRow:
+        started = self.opened.server
+        return arm_row(
+            self.index,
+            self.tally.name,
+            self.config,
+            prefix_caching=self.prefix_caching,
+            start_s=started.started_in_s if started else None,
+            error=error,
+        )
+
+    async def why_dead(self) -> str | None:
+        """Why the arm's server no longer answers; None while it does."""
+        server = self.opened.server
+        if server is not None:
+            for _ in range(round(DYING_S / 0.1)):
+                if reason := server.failure_reason():
+                    return f"The server ended: {reason}"
+                await asyncio.sleep(0.1)
+        try:
+            await self.opened.counters()
+        except EngineError as error:
+            return str(error)
+        return None
+
+    async def close(self) -> None:
+        await self.engine.close()
+
+
+async def open_arm(
+    index: int,
+    config: RunConfig,
+    tally: ArmTally,
+    open_timed: Callable[[RunConfig, Callable[[str], None]], Awaitable[TimedArm]],
+    note: Callable[[str], None],
+) -> BenchArm:
+    """Open an arm and ask what it caches. Raises an EngineError or UsageError."""
+    opened = await open_timed(config, note)
+    return BenchArm(index, opened, tally, await opened.engine.prefix_caching())
+
+
+def arm_row(
+    index: int,
+    name: str,
+    config: RunConfig,
+    *,
+    prefix_caching: bool | None = None,
+    start_s: float | None = None,
+    error: str | None = None,
+) -> ArmRow:
+    """An arm as the store keeps it."""
+    return ArmRow(
+        arm_index=index,
+        name=name,
+        engine=config.engine.value,
+        method=config.method.value if config.method else None,
+        k=config.k,
+        model=config.model,
+        draft=config.draft,
+        server_url=config.server_url,
+        server_version=config.server_version,
+        prefix_caching=prefix_caching,
+        start_s=start_s,
+        error=error,
+    )

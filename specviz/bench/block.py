@@ -1,0 +1,135 @@
+"""One block of requests on one arm: closed loop or Poisson arrivals.
+
+Every request is due at some time: when a stream is free, or when it arrives. What passes between
+then and its being sent is the client's own delay (`queue_ms`), not the server's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from specviz.bench.plan import Load
+from specviz.config import Message, Prompt, Sampling
+from specviz.errors import SpecvizError
+from specviz.prompt_sets import Conversation
+from specviz.sample import Sample
+
+Ask = Callable[[Prompt, Sampling], Awaitable[Sample]]
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """One conversation to have: `answers` are those that were given before an interruption."""
+
+    prompt_index: int
+    conversation: Conversation
+    sampling: Sampling
+    answers: tuple[str, ...] = ()
+
+    @property
+    def turns_left(self) -> int:
+        return len(self.conversation.turns) - len(self.answers)
+
+    def prompt(self) -> Prompt:
+        """The next turn, with everything said before it."""
+        said = list(self.conversation.earlier)
+        for turn, answer in zip(self.conversation.turns, self.answers, strict=False):
+            said += [Message("user", turn), Message("assistant", answer)]
+        return Prompt(
+            self.conversation.turns[len(self.answers)],
+            self.conversation.item_id,
+            self.conversation.category,
+            self.conversation.max_tokens,
+            tuple(said),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One request of a block; exactly one of `sample` and `error` is there. Times in ms."""
+
+    prompt_index: int
+    turn: int
+    prompt: Prompt
+    started_at: datetime
+    sent_ms: float
+    queue_ms: float
+    sample: Sample | None = None
+    error: SpecvizError | None = None
+
+
+class Block:
+    """Requests under way. `on_answer` gets each as it ends; while `goes_on` says no, nothing new
+    is sent, and what was not begun stays in `rest`."""
+
+    def __init__(
+        self,
+        talks: Sequence[Talk],
+        ask: Ask,
+        on_answer: Callable[[Answered], None],
+        goes_on: Callable[[], bool],
+    ) -> None:
+        self.rest = deque(talks)
+        self._ask = ask
+        self._on_answer = on_answer
+        self._goes_on = goes_on
+        self._began = time.perf_counter()
+
+    async def run(self, load: Load, rng: random.Random) -> None:
+        """Send everything and wait for the answers. Raises what is no SpecvizError."""
+        self._began = time.perf_counter()
+        if load.request_rate is not None:
+            await self._arrivals(load.request_rate, rng)
+            return
+        assert load.concurrency is not None
+        async with asyncio.TaskGroup() as streams:
+            for _ in range(min(load.concurrency, len(self.rest))):
+                streams.create_task(self._stream())
+
+    async def _stream(self) -> None:
+        """One of the closed loop's streams: the next conversation as soon as one has ended."""
+        due = self._began
+        while self.rest and self._goes_on():
+            due = await self._have(self.rest.popleft(), due)
+
+    async def _arrivals(self, rate: float, rng: random.Random) -> None:
+        """Conversations come independently of each other, `rate` per second on average."""
+        due = self._began
+        async with asyncio.TaskGroup() as arrived:
+            while self.rest and self._goes_on():
+                due += rng.expovariate(rate)
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+                arrived.create_task(self._have(self.rest.popleft(), due))
+
+    async def _have(self, talk: Talk, due: float) -> float:
+        """One conversation, turn after turn; returns when it ended. A failed turn ends it."""
+        while talk.turns_left:
+            answered, due = await self._turn(talk, due)
+            self._on_answer(answered)
+            if answered.sample is None:
+                break
+            talk = replace(talk, answers=(*talk.answers, answered.sample.text))
+        return due
+
+    async def _turn(self, talk: Talk, due: float) -> tuple[Answered, float]:
+        prompt, started_at = talk.prompt(), datetime.now(UTC)
+        sent = time.perf_counter()
+        answered = Answered(
+            talk.prompt_index,
+            len(talk.answers),
+            prompt,
+            started_at,
+            sent_ms=(sent - self._began) * 1000,
+            queue_ms=max(0.0, sent - due) * 1000,
+        )
+        try:
+            sample = await self._ask(prompt, talk.sampling)
+        except SpecvizError as error:
+            return replace(answered, error=error), time.perf_counter()
+        return replace(answered, sample=sample), sent + sample.e2el_ms / 1000

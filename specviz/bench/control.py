@@ -1,0 +1,56 @@
+"""The levers of a running benchmark: pause, go on, cancel. Any thread may pull them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+
+class Control:
+    """`stop_reason` is set once and says why nothing more is sent."""
+
+    def __init__(self) -> None:
+        self._go = threading.Event()
+        self._go.set()
+        self._lock = threading.Lock()
+        self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
+        self.stop_reason: str | None = None
+
+    @property
+    def is_paused(self) -> bool:
+        return not self._go.is_set()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether new requests may be sent."""
+        return self._go.is_set() and self.stop_reason is None
+
+    def pause(self) -> None:
+        """Send nothing new; what is under way is finished."""
+        self._go.clear()
+
+    def unpause(self) -> None:
+        self._go.set()
+
+    def cancel(self, reason: str) -> None:
+        """Drop what is under way and end. Does nothing the second time."""
+        with self._lock:
+            if self.stop_reason is not None:
+                return
+            self.stop_reason = reason
+            if self._running is not None:
+                loop, task = self._running
+                loop.call_soon_threadsafe(task.cancel)
+
+    def attach(self) -> None:
+        """Called by the benchmark's task: what `cancel` ends."""
+        task = asyncio.current_task()
+        assert task is not None
+        with self._lock:
+            self._running = (asyncio.get_running_loop(), task)
+        if self.stop_reason is not None:
+            task.cancel()
+
+    def detach(self) -> None:
+        with self._lock:
+            self._running = None

@@ -1,0 +1,267 @@
+"""Plans as TOML: what the command line reads, and what the form in the browser writes.
+
+```toml
+name = "Two methods"
+temperatures = [0.0]
+concurrency = [1, 4]        # closed loop; request_rate = [2.0] adds Poisson arrivals
+repetitions = 3
+
+[prompts]                   # without `file` the shipped ones
+count = 24
+
+[[arms]]
+engine = "embedded"
+method = "baseline"
+
+[[arms]]
+engine = "embedded"
+method = "eagle3"
+k = [3, 5, 8]               # one arm per K
+```
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import tomli_w
+
+from specviz.analysis.benchmark.results import Slo
+from specviz.bench.plan import Grid, Load, Plan, PlanArm
+from specviz.config import EngineKind, Method, RunConfig
+from specviz.errors import UsageError
+from specviz.prompt_sets import PromptSource
+
+_PLAN_KEYS = {
+    *("name", "arms", "prompts", "slo", "concurrency", "request_rate", "temperatures", "grid"),
+    *("warmup", "repetitions", "max_tokens", "time_budget_minutes", "servers_at_once", "seed"),
+}
+_ARM_KEYS = {
+    *("engine", "method", "k", "model", "draft", "server_url", "vllm_flags", "options"),
+    "base_only",
+}
+_PROMPT_KEYS = {"file", "format", "count", "weights", "seed"}
+_SLO_KEYS = {"ttft_ms", "tpot_ms", "e2el_ms"}
+
+Table = Mapping[str, Any]
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a file; prompt files are found beside it. Raises UsageError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The plan {path} cannot be read: {error}.") from error
+    return parse_plan(text, path.parent)
+
+
+def parse_plan(text: str, folder: Path | None = None) -> Plan:
+    """The plan that TOML text describes. `folder`: where relative paths start.
+
+    Raises UsageError with a sentence for anything that is not a plan.
+    """
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"The plan is not TOML: {error}.") from error
+    _check_keys(table, _PLAN_KEYS, "the plan")
+    numbers = ("warmup", "repetitions", "max_tokens", "seed", "servers_at_once")
+    given: dict[str, Any] = {name: table[name] for name in numbers if name in table}
+    for name, value in given.items():
+        _check(isinstance(value, int) and not isinstance(value, bool), name, "a whole number")
+    if "time_budget_minutes" in table:
+        given["time_budget_s"] = 60 * _number(table["time_budget_minutes"], "time_budget_minutes")
+    return Plan(
+        name=_text(table.get("name", "Benchmark"), "name"),
+        arms=_arms(table.get("arms", []), folder),
+        prompts=_prompts(_table(table.get("prompts", {}), "prompts"), folder),
+        loads=_loads(table),
+        temperatures=tuple(
+            _number(value, "temperatures")
+            for value in _list(table.get("temperatures", [0.0]), "temperatures")
+        ),
+        grid=_choice(Grid, table.get("grid", "full"), "grid"),
+        slo=_slo(_table(table.get("slo", {}), "slo")),
+        **given,
+    )
+
+
+def plan_to_toml(plan: Plan) -> str:
+    """TOML that `parse_plan` reads back as the same plan; defaults are written out."""
+    table: dict[str, Any] = {
+        "name": plan.name,
+        "temperatures": list(plan.temperatures),
+        "concurrency": [load.concurrency for load in plan.loads if load.concurrency],
+        "request_rate": [load.request_rate for load in plan.loads if load.request_rate],
+        "grid": plan.grid.value,
+        "warmup": plan.warmup,
+        "repetitions": plan.repetitions,
+        "max_tokens": plan.max_tokens,
+        "seed": plan.seed,
+        "time_budget_minutes": plan.time_budget_s and plan.time_budget_s / 60,
+        "servers_at_once": plan.servers_at_once,
+        "prompts": _present(asdict(plan.prompts) | {"weights": dict(plan.prompts.weights)}),
+        "slo": _present(asdict(plan.slo)),
+        "arms": [_arm_table(arm) for arm in plan.arms],
+    }
+    return tomli_w.dumps(_present(table))
+
+
+def _present(table: Table) -> dict[str, Any]:
+    """Without what is not set: TOML has no null."""
+    return {name: value for name, value in table.items() if value not in (None, [], {})}
+
+
+def _arm_table(arm: PlanArm) -> dict[str, Any]:
+    config = arm.config
+    options = {name: text for name, text in config.options.items() if name != "vllm_flags"}
+    return _present(
+        {
+            "engine": config.engine.value,
+            "method": config.method and config.method.value,
+            "k": config.k,
+            "model": config.model,
+            "draft": config.draft,
+            "server_url": config.server_url,
+            "vllm_flags": config.options.get("vllm_flags"),
+            "options": options,
+            "base_only": arm.base_only or None,
+        }
+    )
+
+
+def _arms(given: Any, folder: Path | None) -> tuple[PlanArm, ...]:
+    return tuple(
+        arm
+        for number, table in enumerate(_list(given, "arms"), start=1)
+        for arm in _arms_of(_table(table, f"arm {number}"), f"arm {number}", folder)
+    )
+
+
+def _arms_of(table: Table, where: str, folder: Path | None) -> list[PlanArm]:
+    """The arms of one [[arms]] entry: one, or one per K."""
+    _check_keys(table, _ARM_KEYS, where)
+    given = table.get("k")
+    ks = given if isinstance(given, list) else [given]
+    if not ks:
+        raise UsageError(f"k of {where} is an empty list: give at least one K.")
+    base_only = table.get("base_only", False)
+    _check(isinstance(base_only, bool), f"base_only of {where}", "true or false")
+    return [PlanArm(_config(table, k, where, folder), base_only) for k in ks]
+
+
+def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
+    if k is not None:
+        _check(isinstance(k, int) and not isinstance(k, bool), f"k of {where}", "a whole number")
+    engine = _choice(EngineKind, table.get("engine", "embedded"), f"engine of {where}")
+    options = _table(table.get("options", {}), f"options of {where}")
+    options = {name: str(value) for name, value in options.items()}
+    if "vllm_flags" in table:
+        options["vllm_flags"] = _text(table["vllm_flags"], f"vllm_flags of {where}")
+    url = table.get("server_url")
+    method = table.get("method")
+    if method is None and not url:
+        raise UsageError(f"{where} names no method: use baseline, draft_model, ngram, ….")
+    if engine is EngineKind.EMBEDDED and (url or "vllm_flags" in options):
+        raise UsageError(f'{where} is a server: write engine = "vllm".')
+    return RunConfig(
+        engine=engine,
+        method=None if method is None else _choice(Method, method, f"method of {where}"),
+        k=k,
+        model=_path(table.get("model"), folder),
+        draft=_path(table.get("draft"), folder),
+        server_url=url and _text(url, f"server_url of {where}"),
+        traced=False,
+        options=options,
+    )
+
+
+def _path(given: Any, folder: Path | None) -> str | None:
+    """A folder on disk, relative to the plan; anything else stays the name that it is."""
+    if given is None:
+        return None
+    name = _text(given, "model and draft")
+    found = (folder / name) if folder is not None else Path(name)
+    return str(found.resolve()) if found.exists() else name
+
+
+def _prompts(table: Table, folder: Path | None) -> PromptSource:
+    _check_keys(table, _PROMPT_KEYS, "prompts")
+    given = {name: table[name] for name in ("format", "count", "seed") if name in table}
+    source = PromptSource(
+        **given,
+        weights={
+            name: _number(weight, f"the weight of {name}")
+            for name, weight in _table(table.get("weights", {}), "weights").items()
+        },
+    )
+    for name, value in (("count", source.count), ("seed", source.seed)):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        _check(value is None or whole, f"{name} of prompts", "a whole number")
+    if "file" not in table:
+        return source
+    file = Path(_text(table["file"], "file of prompts")).expanduser()
+    return replace(source, file=str((folder / file if folder else file).resolve()))
+
+
+def _loads(table: Table) -> tuple[Load, ...]:
+    rates = _list(table.get("request_rate", []), "request_rate")
+    concurrency = _list(table.get("concurrency", [] if rates else [1]), "concurrency")
+    for value in concurrency:
+        _check(isinstance(value, int), "concurrency", "a list of whole numbers")
+    return (
+        *(Load(concurrency=value) for value in concurrency),
+        *(Load(request_rate=_number(value, "request_rate")) for value in rates),
+    )
+
+
+def _slo(table: Table) -> Slo:
+    _check_keys(table, _SLO_KEYS, "slo")
+    return Slo(**{name: _number(value, name) for name, value in table.items()})
+
+
+def _check_keys(table: Table, known: set[str], where: str) -> None:
+    if unknown := sorted(table.keys() - known):
+        raise UsageError(
+            f"{where} has no setting {unknown[0]!r}: use one of {', '.join(sorted(known))}."
+        )
+
+
+def _check(right: bool, name: str, wanted: str) -> None:
+    if not right:
+        raise UsageError(f"{name} must be {wanted}.")
+
+
+def _table(value: Any, name: str) -> dict[str, Any]:
+    _check(isinstance(value, dict), name, "a table")
+    return dict(value)
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    _check(isinstance(value, list), name, "a list")
+    return list(value)
+
+
+def _text(value: Any, name: str) -> str:
+    _check(isinstance(value, str) and bool(value.strip()), name, "text")
+    return str(value)
+
+
+def _number(value: Any, name: str) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    _check(is_number, name, "a number")
+    return float(value)
+
+
+def _choice(kind: type[Choice], value: Any, name: str) -> Choice:
+    try:
+        return kind(value)
+    except ValueError:
+        names = ", ".join(kind)
+        raise UsageError(f"{name} cannot be {value!r}: use one of {names}.") from None

@@ -1,0 +1,116 @@
+"""From the store to the results of a benchmark: the same for pages, terminal and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from specviz.analysis.benchmark.results import ArmState, Results
+from specviz.analysis.benchmark.summary import summarise
+from specviz.bench.arm import arm_row
+from specviz.bench.plan import Plan
+from specviz.bench.plan_toml import parse_plan
+from specviz.bench.schedule import stages
+from specviz.config import Method
+from specviz.store import ArmRow, Store
+from specviz.store.benchmark_reads import (
+    read_arms,
+    read_conversations,
+    read_rounds,
+    read_samples,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def results_of(store: Store, benchmark_id: str) -> Results:
+    """What the benchmark says so far. Raises StoreError if there is none."""
+    row = store.benchmark(benchmark_id)
+    plan = parse_plan(row.plan_toml)
+    samples = samples_of(store, benchmark_id)
+    rounds = store.read(partial(read_rounds, benchmark_id=benchmark_id))
+    conversations = store.read(partial(read_conversations, benchmark_id=benchmark_id))
+    opened = store.read(partial(read_arms, benchmark_id=benchmark_id))
+    each = sum(len(conversation.turns) for conversation in conversations)
+    planned = [
+        each * sum(index in stage.arms for stage in stages(plan, row.servers_at_once))
+        for index in range(len(plan.arms))
+    ]
+    finished = samples[samples["status"] == "finished"].groupby("arm_index").size()
+    arms = [
+        ArmState(
+            arm=name,
+            arm_index=index,
+            engine=arm.engine,
+            method=arm.method or "as the server says",
+            k=arm.k,
+            model=arm.model,
+            draft=arm.draft,
+            server=arm.server_version or arm.server_url,
+            prefix_caching=_caching(arm.prefix_caching),
+            start_s=arm.start_s,
+            finished=int(finished.get(index, 0)),
+            planned=planned[index],
+            error=arm.error,
+            baseline=None,
+        )
+        for index, (name, arm) in enumerate(zip(plan.arm_names, _arms(plan, opened), strict=True))
+    ]
+    return summarise(with_baselines(plan, arms), samples, rounds, plan.slo)
+
+
+def document(store: Store, benchmark_id: str) -> dict[str, Any]:
+    """What `specviz bench --json` prints; its keys are a public format. Raises StoreError."""
+    row = store.benchmark(benchmark_id)
+    return {
+        "benchmark_id": row.benchmark_id,
+        "name": row.name,
+        "status": row.status.value,
+        "error": row.error,
+        "requests": {"planned": row.planned, "finished": row.finished},
+        "hardware": row.hardware,
+        "plan": row.plan_toml,
+        "results": results_of(store, benchmark_id).to_dict(),
+    }
+
+
+def samples_of(store: Store, benchmark_id: str) -> pd.DataFrame:
+    """One row per request; see `analysis.benchmark.summary`. Raises StoreError."""
+    return store.read(partial(read_samples, benchmark_id=benchmark_id))
+
+
+def with_baselines(plan: Plan, arms: Sequence[ArmState]) -> list[ArmState]:
+    """Each arm with the baseline it is compared with: plain decoding of the same model on the
+    same engine, with the same dtype if there are several."""
+
+    def baseline(arm: ArmState) -> int | None:
+        fits = [
+            other.arm_index
+            for other in arms
+            if other.method == Method.BASELINE
+            and (other.engine, other.model) == (arm.engine, arm.model)
+        ]
+        dtype = _dtype(plan, arm.arm_index)
+        same = [index for index in fits if _dtype(plan, index) == dtype]
+        return next(iter([*same, *fits]), None)
+
+    return [replace(arm, baseline=baseline(arm)) for arm in arms]
+
+
+def _dtype(plan: Plan, index: int) -> str:
+    return plan.arms[index].config.options.get("dtype", "bfloat16")
+
+
+def _caching(told: bool | None) -> str | None:
+    return None if told is None else ("on" if told else "off")
+
+
+def _arms(plan: Plan, opened: dict[int, ArmRow]) -> list[ArmRow]:
+    """The arms as they opened; of those that never did, what the plan says."""
+    return [
+        opened.get(index) or arm_row(index, name, arm.config)
+        for index, (name, arm) in enumerate(zip(plan.arm_names, plan.arms, strict=True))
+    ]

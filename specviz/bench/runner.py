@@ -1,0 +1,319 @@
+"""One benchmark from its first server to its last request.
+
+    group of arms → servers up → stage → warm-up → blocks, arm after arm → what the round came to
+
+Everything that finishes is in the store at once; `Bench` can be run again over the same store and
+asks only for what is missing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+
+from specviz.bench.arm import BenchArm, arm_row, open_arm
+from specviz.bench.block import Answered, Block, Talk
+from specviz.bench.control import Control
+from specviz.bench.plan import Load, Plan
+from specviz.bench.progress import BenchPhase
+from specviz.bench.rounds import RoundUnderWay
+from specviz.bench.schedule import Stage, blocks, stages, turns_of_arms
+from specviz.bench.tally import Tally
+from specviz.bench.turn import Turn
+from specviz.config import EngineKind, RunConfig, RunStatus, Sampling
+from specviz.engines.opening import TimedArm
+from specviz.errors import RequestRefused, SpecvizError
+from specviz.prompt_sets import Conversation
+from specviz.store import BenchmarkLog, SampleRow
+
+Note = Callable[[str], None]
+OpenTimedArm = Callable[[RunConfig, Note], Awaitable[TimedArm]]
+
+WARM_UP_TOKENS = 32
+PAUSE_POLL_S = 0.1
+FAILURES_IN_A_ROW = 5
+"""After so many an arm is given up: it will not answer the others either."""
+
+
+@dataclass(slots=True)
+class Bench:
+    """A plan with its prompts, the place its samples go to, and what answers them.
+
+    `done` holds what earlier processes finished: answers by round and prompt.
+    """
+
+    benchmark_id: str
+    plan: Plan
+    servers_at_once: int
+    conversations: Sequence[Conversation]
+    log: BenchmarkLog
+    tally: Tally
+    control: Control
+    turn: Turn
+    done: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    refused: int = 0
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        return stages(self.plan, self.servers_at_once)
+
+    def planned(self) -> Counter[int]:
+        """Requests that the plan asks for, by arm."""
+        each = sum(len(conversation.turns) for conversation in self.conversations)
+        return Counter({arm: each * n for arm, n in self._rounds_of_arms().items()})
+
+    def done_by_arm(self) -> Counter[int]:
+        """Requests that earlier processes finished, by arm."""
+        arm_of = {
+            stage.round_id(self.benchmark_id, arm): arm
+            for stage in self.stages
+            for arm in stage.arms
+        }
+        done: Counter[int] = Counter()
+        for (round_id, _), answers in self.done.items():
+            done[arm_of[round_id]] += len(answers)
+        return done
+
+    async def run(self, open_arm: OpenTimedArm) -> None:
+        """Measure what is missing. Raises CancelledError when cancelled."""
+        self.tally.plan(self._conversations_left())
+        by_group = defaultdict(list)
+        for stage in self.stages:
+            by_group[stage.group].append(stage)
+        for group in by_group.values():
+            if self.control.stop_reason is None:
+                await self._group(group, open_arm)
+
+    def _rounds_of_arms(self) -> Counter[int]:
+        return Counter(arm for stage in self.stages for arm in stage.arms)
+
+    async def _group(self, group: Sequence[Stage], open_arm: OpenTimedArm) -> None:
+        wanted = sorted({arm for stage in group for arm in stage.arms if self._left(stage, arm)})
+        async with AsyncExitStack() as opened:
+            self.tally.phase = BenchPhase.STARTING
+            found = await asyncio.gather(*(self._open(arm, open_arm, opened) for arm in wanted))
+            arms = {arm.index: arm for arm in found if arm is not None}
+            self.tally.phase = BenchPhase.RUNNING
+            for stage in group:
+                await self._stage(stage, arms)
+            for arm in arms.values():
+                if arm.tally.error is None:
+                    arm.tally.phase = (
+                        "finished" if arm.tally.done == arm.tally.planned else "waiting"
+                    )
+
+    async def _open(
+        self, index: int, open_timed: OpenTimedArm, opened: AsyncExitStack
+    ) -> BenchArm | None:
+        config = self.plan.arms[index].config
+        tally = self.tally.arms[index]
+        tally.phase = "starting"
+
+        def note(text: str) -> None:
+            tally.note = text
+
+        try:
+            arm = await open_arm(index, config, tally, open_timed, note)
+        except SpecvizError as error:
+            self._give_up(index, str(error))
+            return None
+        opened.push_async_callback(arm.close)
+        tally.phase, tally.note = "waiting", None
+        self.log.arm(arm.row())
+        return arm
+
+    async def _stage(self, stage: Stage, arms: dict[int, BenchArm]) -> None:
+        """All arms over the prompts that are missing, block by block."""
+        rounds = {
+            index: self._round(stage, arms[index])
+            for index in stage.arms
+            if index in arms and self._left(stage, index) and arms[index].tally.error is None
+        }
+        if not rounds or self.control.stop_reason is not None:
+            return
+        for round_ in rounds.values():
+            await self._warm_up(stage, round_.arm)
+            await round_.begin(self.log, self.plan)
+        for number, block in enumerate(blocks(len(self.conversations), stage.load)):
+            for index in turns_of_arms(tuple(rounds), number):
+                await self._block(stage, rounds[index], block, number)
+        for round_ in rounds.values():
+            await round_.end(self.log)
+
+    def _round(self, stage: Stage, arm: BenchArm) -> RoundUnderWay:
+        round_id = stage.round_id(self.benchmark_id, arm.index)
+        is_fresh = all(key != round_id for key, _ in self.done)
+        talks = self._talks(stage, arm.index)
+        return RoundUnderWay(self.benchmark_id, stage, arm, talks, is_fresh=is_fresh)
+
+    async def _block(self, stage: Stage, round_: RoundUnderWay, block: range, number: int) -> None:
+        talks = [talk for talk in round_.talks if talk.prompt_index in block]
+        arm = round_.arm
+        rng = random.Random(f"{self.plan.seed}/{stage.repetition}/{number}")
+        while talks and await self._may_go_on(arm):
+            await self.turn.yields()
+            async with self.turn.taken():
+                self._say(stage, arm)
+                under_way = Block(
+                    talks,
+                    arm.engine.sample,
+                    lambda answered: self._keep(round_, answered),
+                    lambda: self.control.goes_on and arm.tally.error is None,
+                )
+                round_.next_block()
+                began = time.monotonic()
+                async with round_.watched():
+                    await under_way.run(stage.load, rng)
+            count = len(talks) - len(under_way.rest)
+            self.tally.block_done(arm.index, stage.load, count, time.monotonic() - began)
+            talks = list(under_way.rest)
+            await self._look_after(arm)
+        if talks:
+            round_.whole = False
+
+    async def _may_go_on(self, arm: BenchArm) -> bool:
+        """Wait while paused; False once the arm or the benchmark is at its end."""
+        while self.control.is_paused and self.control.stop_reason is None:
+            self.tally.phase = BenchPhase.PAUSED
+            await asyncio.sleep(PAUSE_POLL_S)
+        self.tally.phase = BenchPhase.RUNNING
+        budget = self.plan.time_budget_s
+        if budget is not None and self.tally.elapsed_s > budget:
+            self.control.stop_reason = (
+                f"The time budget of {budget / 60:g} minutes is used up: resume to go on."
+            )
+        return self.control.stop_reason is None and arm.tally.error is None
+
+    def _keep(self, round_: RoundUnderWay, answered: Answered) -> None:
+        """Store one request, and count it."""
+        tally = round_.arm.tally
+        self.log.add(
+            SampleRow(
+                run_id=round_.run_id,
+                round_id=round_.round_id,
+                prompt_index=answered.prompt_index,
+                turn=answered.turn,
+                prompt=answered.prompt,
+                started_at=answered.started_at,
+                block=round_.block,
+                sent_ms=answered.sent_ms,
+                queue_ms=answered.queue_ms,
+                sample=answered.sample,
+                error=str(answered.error) if answered.error else None,
+            )
+        )
+        round_.arm.failures = 0 if answered.sample else round_.arm.failures + 1
+        if answered.sample is not None:
+            tally.add(answered.sample)
+            return
+        tally.failed += 1
+        round_.whole = False
+        self.refused += isinstance(answered.error, RequestRefused)
+        if round_.arm.failures >= FAILURES_IN_A_ROW:
+            self._give_up(
+                round_.arm.index,
+                f"{FAILURES_IN_A_ROW} requests in a row failed, the last one: {answered.error}",
+            )
+
+    async def _look_after(self, arm: BenchArm) -> None:
+        """After a failure: is the server still there?"""
+        if arm.failures and arm.tally.error is None and (reason := await arm.why_dead()):
+            self._give_up(arm.index, reason)
+
+    def _give_up(self, index: int, reason: str) -> None:
+        """Mark an arm; the others go on."""
+        tally = self.tally.arms[index]
+        tally.error, tally.phase = reason, "failed"
+        self.log.arm(arm_row(index, tally.name, self.plan.arms[index].config, error=reason))
+
+    async def _warm_up(self, stage: Stage, arm: BenchArm) -> None:
+        """Unmeasured requests in the stage's shape, once per arm, temperature and load."""
+        shape = (stage.temperature, stage.load)
+        if shape in arm.warm or self.plan.warmup == 0:
+            return
+        arm.tally.phase, arm.tally.note = "starting", "warming up"
+        at_once = stage.load.concurrency or 1
+        count = max(self.plan.warmup, at_once)
+        talks = [
+            self._talk(stage, arm.index, number % len(self.conversations), ())
+            for number in range(count)
+        ]
+        short = [
+            replace(
+                talk,
+                conversation=replace(talk.conversation, turns=talk.conversation.turns[:1]),
+                sampling=replace(
+                    talk.sampling, max_tokens=min(WARM_UP_TOKENS, talk.sampling.max_tokens)
+                ),
+            )
+            for talk in talks
+        ]
+        answers: list[Answered] = []
+        async with self.turn.taken():
+            block = Block(short, arm.engine.sample, answers.append, lambda: self.control.goes_on)
+            await block.run(Load(concurrency=at_once), random.Random(0))
+        errors = [answer.error for answer in answers if answer.error]
+        if errors and len(errors) == len(answers):
+            self._give_up(arm.index, f"No warm-up request was answered: {errors[-1]}")
+        arm.warm.add(shape)
+        arm.tally.note = None
+
+    def _say(self, stage: Stage, arm: BenchArm) -> None:
+        for other in self.tally.arms:
+            if other.phase == "measuring":
+                other.phase = "waiting"
+        arm.tally.phase = "measuring"
+        parts = [stage.load.title, f"temperature {stage.temperature:g}"]
+        if self.plan.repetitions > 1:
+            parts.append(f"run {stage.repetition + 1} of {self.plan.repetitions}")
+        self.tally.doing = " · ".join(parts)
+
+    def _talks(self, stage: Stage, arm: int) -> list[Talk]:
+        """The conversations of a round that are not finished yet."""
+        key = stage.round_id(self.benchmark_id, arm)
+        talks = [
+            self._talk(stage, arm, index, self.done.get((key, index), ()))
+            for index in range(len(self.conversations))
+        ]
+        return [talk for talk in talks if talk.turns_left]
+
+    def _talk(self, stage: Stage, arm: int, index: int, answers: tuple[str, ...]) -> Talk:
+        """A seed makes a server draw for each request apart, which costs time: only the embedded
+        engine, which draws so anyway, gets one."""
+        conversation = self.conversations[index]
+        longest = self.plan.max_tokens
+        asked = min(conversation.max_tokens or longest, longest)
+        seed = None
+        if stage.temperature > 0 and self.plan.arms[arm].config.engine is EngineKind.EMBEDDED:
+            seed = self.plan.seed * 1_000_003 + index * 1009 + stage.repetition
+        sampling = Sampling(stage.temperature, 1.0, asked, seed)
+        return Talk(index, conversation, sampling, answers)
+
+    def _left(self, stage: Stage, arm: int) -> bool:
+        return bool(self._talks(stage, arm))
+
+    def _conversations_left(self) -> dict[tuple[int, Load], int]:
+        left: dict[tuple[int, Load], int] = defaultdict(int)
+        for stage in self.stages:
+            for arm in stage.arms:
+                left[arm, stage.load] += len(self._talks(stage, arm))
+        return left
+
+
+def outcome(bench: Bench) -> tuple[RunStatus, str | None]:
+    """How a benchmark ended that was not cancelled, and why something is missing."""
+    arms = bench.tally.arms
+    missing = sum(arm.planned - arm.done for arm in arms)
+    errors = [f"{arm.name}: {arm.error}" for arm in arms if arm.error]
+    if bench.control.stop_reason is not None:
+        return RunStatus.PARTIAL, bench.control.stop_reason
+    if errors:
+        return RunStatus.PARTIAL, " ".join(errors)
+    if missing > bench.refused:
+        return RunStatus.PARTIAL, f"{missing} requests failed: resume to ask them again."
+    return RunStatus.FINISHED, None

@@ -1,0 +1,97 @@
+"""The results of a benchmark as tables in a terminal, from the document that `--json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from specviz.analysis.digits import digits
+
+PIPED_WIDTH = 140
+"""Columns where there is no terminal to ask."""
+
+COLUMNS = (
+    *("TTFT P50 ms", "TPOT P50 ms", "TPOT P95 ms", "E2E P50 ms", "tok/s", "accepted"),
+    *("tok/step", "speed-up, 95 %"),
+)
+
+Document = Mapping[str, Any]
+
+
+def print_results(found: Document) -> None:
+    """One table per temperature and load, then the checks and what must be said with them."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PIPED_WIDTH)
+    requests, results = found["requests"], found["results"]
+    done = f"{requests['finished']} of {requests['planned']} requests"
+    console.print(Text(f"{found['name']} · {done} · {found['hardware'] or ''}"))
+    for cell in dict.fromkeys((cell["temperature"], _load(cell)) for cell in results["cells"]):
+        cells = [c for c in results["cells"] if (c["temperature"], _load(c)) == cell]
+        console.print()
+        console.print(_table(f"{cell[1]}, temperature {cell[0]:g}", cells))
+    console.print()
+    for check in results["checks"]:
+        console.print(Text(_check(check)))
+    notes = [*results["notes"], *(note for cell in results["cells"] for note in cell["notes"])]
+    for note in dict.fromkeys(notes):
+        console.print(Text(note), style="dim")
+    console.print(Text(f"benchmark {found['benchmark_id']}"), style="dim")
+
+
+def speedup_text(speedup: Document | None) -> str:
+    """`1.87× (1.66 to 2.05)`, without the interval where there are too few prompts."""
+    if speedup is None:
+        return "–"
+    ratio = f"{speedup['ratio']:.2f}×"
+    if speedup["low"] is None or speedup["high"] is None:
+        return ratio
+    return f"{ratio} ({speedup['low']:.2f} to {speedup['high']:.2f})"
+
+
+def _table(title: str, cells: Sequence[Document]) -> Table:
+    table = Table(title=title, title_justify="left", header_style="dim", box=None, pad_edge=False)
+    table.add_column("arm", no_wrap=True)
+    for name in COLUMNS:
+        table.add_column(name, justify="right", no_wrap=name.startswith("speed"))
+    for cell in cells:
+        accepted = cell["acceptance"] or {}
+        figures = (
+            _quantile(cell["ttft_ms"], "p50"),
+            _quantile(cell["tpot_ms"], "p50"),
+            _quantile(cell["tpot_ms"], "p95"),
+            _quantile(cell["e2el_ms"], "p50"),
+            cell["throughput_tok_s"],
+            accepted.get("rate"),
+            accepted.get("length"),
+        )
+        shown = (digits(figure) or "–" for figure in figures)
+        table.add_row(Text(cell["arm"]), *shown, speedup_text(cell["speedup"]))
+    return table
+
+
+def _quantile(quantiles: Document | None, name: str) -> float | None:
+    return None if quantiles is None else quantiles[name]
+
+
+def _load(cell: Document) -> str:
+    if cell["concurrency"] is not None:
+        return f"concurrency {cell['concurrency']}"
+    return f"{cell['request_rate']:g} requests/s"
+
+
+def _check(check: Document) -> str:
+    ours = (check["num_drafts"], check["num_draft_tokens"], check["num_accepted_tokens"])
+    server = (
+        check["server_drafts"],
+        check["server_draft_tokens"],
+        check["server_accepted_tokens"],
+    )
+    said = f"{check['arm']}: {ours[2]:,} of {ours[1]:,} draft tokens accepted, "
+    if ours == server:
+        return said + "as /metrics of the server counted"
+    return said + f"but /metrics counted {server[2]:,} of {server[1]:,}: other traffic?"

@@ -1,0 +1,94 @@
+"""Rows of the benchmark tables as frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from specviz.config import Prompt, RunStatus
+from specviz.sample import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkRow:
+    """One benchmark. `finished` of `planned` requests are stored."""
+
+    benchmark_id: str
+    name: str
+    status: RunStatus
+    started_at: datetime
+    finished_at: datetime | None
+    error: str | None
+    plan_toml: str
+    planned: int
+    finished: int
+    servers_at_once: int
+    hardware: str | None
+    git_revision: str | None
+    specviz_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArmRow:
+    """One arm as its engine last opened; see the columns of `benchmark_arms`."""
+
+    arm_index: int
+    name: str
+    engine: str
+    method: str | None
+    k: int | None
+    model: str | None
+    draft: str | None
+    server_url: str | None
+    server_version: str | None
+    prefix_caching: bool | None
+    start_s: float | None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRow:
+    """One arm's pass over the prompts; see the columns of `rounds`."""
+
+    round_id: str
+    run_id: str
+    arm_index: int
+    server_group: int
+    repetition: int
+    complete: bool = False
+    server_drafts: int | None = None
+    server_draft_tokens: int | None = None
+    server_accepted_tokens: int | None = None
+    memory_bytes: int | None = None
+    memory_source: str | None = None
+    gpu_utilization: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRow:
+    """One request of a round. `sample` is None and `error` says why where it failed.
+
+    `block`, `sent_ms`, `queue_ms`: see the columns of `samples`.
+    """
+
+    run_id: str
+    round_id: str
+    prompt_index: int
+    turn: int
+    prompt: Prompt
+    started_at: datetime
+    block: str
+    sent_ms: float
+    queue_ms: float
+    sample: Sample | None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DoneRequest:
+    """A finished request as resuming needs it."""
+
+    round_id: str
+    prompt_index: int
+    turn: int
+    answer: str

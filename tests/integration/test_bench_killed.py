@@ -1,0 +1,185 @@
+"""A benchmark whose process is killed at random moments is completed by resuming it."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from specviz.bench.plan_toml import parse_plan
+from specviz.bench.results import results_of
+from specviz.bench.schedule import stages
+from specviz.config import RunStatus
+from specviz.paths import PROJECT_ROOT
+from specviz.store import Store, open_store
+from specviz.web.bench_client import RemoteBoard
+
+pytestmark = pytest.mark.integration
+
+PLAN = """
+name = "Killed"
+temperatures = [0.0, 0.7]
+concurrency = [1, 3]
+warmup = 1
+repetitions = 2
+max_tokens = {max_tokens}
+[prompts]
+count = {prompts}
+[[arms]]
+engine = "embedded"
+method = "baseline"
+[[arms]]
+engine = "embedded"
+method = "draft_model"
+k = 4
+"""
+
+
+def plan_text(prompts: int, max_tokens: int) -> str:
+    return PLAN.format(prompts=prompts, max_tokens=max_tokens)
+
+
+def check_complete(store: Store, benchmark_id: str) -> None:
+    """Every request of the plan is there, finished, once."""
+    row = store.benchmark(benchmark_id)
+    plan = parse_plan(row.plan_toml)
+    assert plan.prompts.count is not None
+    wanted = {
+        (stage.round_id(benchmark_id, arm), prompt)
+        for stage in stages(plan, row.servers_at_once)
+        for arm in stage.arms
+        for prompt in range(plan.prompts.count)
+    }
+    found = store.query(
+        "SELECT round_id, prompt_index, turn, status, output_tokens FROM samples "
+        "JOIN requests USING (request_id) WHERE benchmark_id = ?",
+        [benchmark_id],
+    )
+    keys = list(zip(found["round_id"], found["prompt_index"], strict=True))
+    assert row.status is RunStatus.FINISHED, row.error
+    assert len(keys) == len(set(keys)) == len(wanted) == row.planned == row.finished
+    assert set(keys) == wanted
+    assert set(found["status"]) == {"finished"} and set(found["turn"]) == {0}
+    results = results_of(store, benchmark_id)
+    assert all(cell.requests == plan.prompts.count * plan.repetitions for cell in results.cells)
+
+
+def test_the_command_is_killed_and_resumed(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    plan, db = tmp_path / "plan.toml", tmp_path / "runs.duckdb"
+    plan.write_text(plan_text(prompts=6, max_tokens=32))
+    arguments = [str(plan)]
+    for _ in range(2):
+        with command(*arguments, "--db", str(db)) as process:
+            wait_for_samples(db, process)
+            time.sleep(rng.uniform(0.0, 1.5))
+        with open_store(db) as store:
+            (row,) = store.benchmarks()
+            assert row.status in (RunStatus.PARTIAL, RunStatus.FINISHED)
+        arguments = ["--resume", row.benchmark_id]
+    if row.status is not RunStatus.FINISHED:
+        with command(*arguments, "--db", str(db)) as process:
+            assert process.wait(120) == 0
+    with open_store(db) as store:
+        check_complete(store, row.benchmark_id)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_the_app_is_killed_twenty_times(tmp_path: Path) -> None:
+    rng = random.Random()
+    db = tmp_path / "runs.duckdb"
+    benchmark_id, kills = None, 0
+    while kills < 20:
+        with app(db) as board:
+            if benchmark_id is None:
+                benchmark_id = board.start(parse_plan(plan_text(prompts=60, max_tokens=96)))
+            else:
+                board.resume(benchmark_id)
+            time.sleep(rng.uniform(0.0, 6.0))
+            progress = board.progress(benchmark_id)
+            assert progress is not None and not progress.phase.is_final, "the plan was too short"
+            kills += 1
+    with app(db) as board:
+        board.resume(benchmark_id)
+        while not board.wait(benchmark_id, 1.0):
+            pass
+    with open_store(db) as store:
+        check_complete(store, benchmark_id)
+
+
+@contextmanager
+def command(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """`specviz bench`, killed with its children at the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "specviz", "bench", *arguments],
+        cwd=PROJECT_ROOT,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        kill(process)
+
+
+@contextmanager
+def app(db: Path) -> Iterator[RemoteBoard]:
+    """The app on a store, killed at the end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"],
+        cwd=PROJECT_ROOT,
+        env={**os.environ, "SPECVIZ_STORE": str(db)},
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_until_up(url, process)
+        yield RemoteBoard(url)
+    finally:
+        kill(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
+            return
+        except (OSError, urllib.error.URLError):
+            time.sleep(0.1)
+    pytest.fail(f"the app at {url} did not start")
+
+
+def wait_for_samples(db: Path, process: subprocess.Popen[bytes]) -> None:
+    """Until something was measured: the store's log grows with every commit."""
+    log = db.with_name(f"{db.name}.wal")
+    deadline = time.monotonic() + 60
+    began = None
+    while time.monotonic() < deadline and process.poll() is None:
+        size = log.stat().st_size if log.exists() else 0
+        began = size if began is None and size else began
+        if began is not None and size > began + 20_000:
+            return
+        time.sleep(0.05)
