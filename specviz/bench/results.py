@@ -105,7 +105,8 @@ def _dtype(plan: Plan, index: int) -> str:
 
 
 def _caching(told: bool | None) -> str | None:
-    return None if told is None else ("on" if told else "off")
+    """A server that caches got a salt with every request; see `engines.vllm.timed`."""
+    return None if told is None else ("salted" if told else "off")
 
 
 def _arms(plan: Plan, opened: dict[int, ArmRow]) -> list[ArmRow]:

@@ -129,9 +129,12 @@ def _without_baseline(arms: Sequence[ArmState]) -> Iterator[str]:
 
 
 def _prefix_caching(arms: Sequence[ArmState]) -> Iterator[str]:
-    names = [arm.arm for arm in arms if (arm.prefix_caching or "").lower() in {"on", "true"}]
+    names = [arm.arm for arm in arms if arm.prefix_caching == "salted"]
     if names:
-        yield f"Prefix caching is on for {_listed(names)}: repeated prompts are faster."
+        yield (
+            f"Prefix caching is on for {_listed(names)}: every request carried a salt of its own, "
+            "so that no prompt was answered from the cache."
+        )
 
 
 def _errors(arms: Sequence[ArmState]) -> Iterator[str]:

@@ -153,7 +153,11 @@ class CounterCheck:
 
 @dataclass(frozen=True, slots=True)
 class ArmState:
-    """One arm of the plan as it ended: its name and what kept it from finishing, if anything."""
+    """One arm of the plan as it ended: its name and what kept it from finishing, if anything.
+
+    `prefix_caching`: off, salted (on, and kept out by a salt per request), None where the server
+    does not tell. `start_s`: how long its server took to start.
+    """
 
     arm: str
     arm_index: int

@@ -62,6 +62,7 @@ class TimedServer:
         self.stall_timeout_s = stall_timeout_s
         self._chat_url = f"{capabilities.url}/v1/chat/completions"
         self._http = _session(capabilities.url, stall_timeout_s)
+        self._salts: bool | None = None
 
     async def sample(self, prompt: Prompt, sampling: Sampling) -> Sample:
         """Answer one request; any number may be under way.
@@ -89,8 +90,13 @@ class TimedServer:
         return parse_counters(await self._metrics())
 
     async def prefix_caching(self) -> bool | None:
-        """Whether the server caches prefixes; None where it does not say."""
-        return parse_prefix_caching(await self._metrics())
+        """Whether the server caches prefixes; None where it does not say.
+
+        From then on every request to one that does carries a salt of its own (vLLM's `cache_salt`),
+        so that a prompt asked again is read again.
+        """
+        self._salts = parse_prefix_caching(await self._metrics())
+        return self._salts
 
     async def close(self) -> None:
         """Close the connections."""
@@ -110,6 +116,8 @@ class TimedServer:
             body["seed"] = sampling.seed
         if self.capabilities.is_vllm:
             body["return_token_ids"] = True
+        if self._salts:
+            body["cache_salt"] = uuid.uuid4().hex
         return json.dumps(body).encode()
 
     async def _collect(self, body: bytes, request_id: str, reads: list[Read]) -> None:

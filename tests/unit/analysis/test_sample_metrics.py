@@ -1,0 +1,125 @@
+"""A sample and the trace it was made from give the same figures."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specviz.analysis.metrics import summarise
+from specviz.analysis.sample_metrics import metrics_of
+from specviz.engines.embedded.timed import sample_of
+from specviz.sample import Sample
+from specviz.trace import (
+    EmittedToken,
+    Fidelity,
+    Origin,
+    Step,
+    TokenDecision,
+    Trace,
+    Verdict,
+)
+
+shares = st.integers(0, 6).flatmap(lambda k: st.tuples(st.just(k), st.integers(0, k)))
+
+
+@st.composite
+def chain_traces(draw: st.DrawFn) -> Trace:
+    """A prompt's first token, then steps of (drafted, accepted), as the embedded engine ends."""
+    steps, position, elapsed_ms = [], 0, 0.0
+    for index, (drafted, accepted) in enumerate([(0, 0), *draw(st.lists(shares, max_size=8))]):
+        elapsed_ms += draw(st.floats(0.01, 500.0))
+        decisions = tuple(
+            TokenDecision(depth + 1, depth - 1, depth, "d", verdict(depth, accepted))
+            for depth in range(drafted)
+        )
+        emitted = tuple(
+            EmittedToken(position + place, place, f"{place} ", Origin.ACCEPTED)
+            for place in range(accepted + 1)
+        )
+        position += len(emitted)
+        steps.append(Step(index, elapsed_ms, decisions, emitted))
+    return Trace(
+        "id", Fidelity.TRACED, tuple(steps), (1, 2), steps[0].elapsed_ms, elapsed_ms, "length"
+    )
+
+
+def verdict(depth: int, accepted: int) -> Verdict:
+    if depth < accepted:
+        return Verdict.ACCEPTED
+    return Verdict.REJECTED if depth == accepted else Verdict.UNVERIFIED
+
+
+@given(chain_traces())
+def test_of_a_chain_every_figure_is_the_same(trace: Trace) -> None:
+    told, wanted = metrics_of(sample_of(trace)).to_dict(), summarise(trace).to_dict()
+    assert told.keys() == wanted.keys()
+    for name, value in wanted.items():
+        assert told[name] == pytest.approx(value), name
+
+
+@given(chain_traces(), st.floats(0.0, 1000.0))
+def test_waiting_before_a_request_makes_its_first_token_later_and_no_token_slower(
+    trace: Trace, waited_ms: float
+) -> None:
+    told, alone = metrics_of(sample_of(trace, waited_ms)), metrics_of(sample_of(trace))
+    assert told.ttft_ms == pytest.approx(alone.ttft_ms + waited_ms)
+    assert told.e2el_ms == pytest.approx(alone.e2el_ms + waited_ms)
+    if alone.tpot_ms is not None:
+        assert told.tpot_ms == pytest.approx(alone.tpot_ms, rel=1e-6, abs=1e-9)
+    assert told.mean_acceptance_length == alone.mean_acceptance_length
+
+
+def test_figures_by_hand() -> None:
+    told = metrics_of(sample((2, 0, 3), (3, 3, 3)))
+    assert (told.num_drafts, told.num_draft_tokens, told.num_accepted_tokens) == (3, 9, 5)
+    assert told.draft_acceptance_rate == pytest.approx(5 / 9)
+    assert told.mean_acceptance_length == pytest.approx(1 + 5 / 3)
+    assert told.alpha == pytest.approx(5 / 7)  # two rejections were judged, three tokens never
+    assert told.acceptance_rate_per_pos == pytest.approx((2 / 3, 2 / 3, 1 / 3))
+    assert told.tpot_ms == pytest.approx((100 - 10) / (9 - 1))
+    assert told.tokens_per_step == pytest.approx(9 / 4)
+    assert told.tokens_per_s == pytest.approx(90)
+
+
+def test_of_trees_only_what_can_be_known_is_told() -> None:
+    told = metrics_of(sample((2, 0), (7, 7), is_chain=False))
+    assert told.alpha is None
+    assert told.acceptance_rate_per_pos == (0.5, 0.5)
+
+
+def test_what_the_server_does_not_tell_is_none_and_what_was_not_drafted_is_zero() -> None:
+    silent, plain = metrics_of(sample(None, None)), metrics_of(sample((), ()))
+    assert (silent.num_drafts, plain.num_drafts) == (None, 0)
+    assert (silent.num_accepted_tokens, plain.num_accepted_tokens) == (None, 0)
+    for told in (silent, plain):
+        assert told.draft_acceptance_rate is told.mean_acceptance_length is told.alpha is None
+        assert told.acceptance_rate_per_pos == ()
+
+
+def test_text_without_a_count_has_no_speed_and_an_empty_answer_divides_by_nothing() -> None:
+    text = metrics_of(Sample("id", Fidelity.INFERRED, "hi", "stop", 5.0, 9.0, (5.0, 9.0)))
+    assert text.output_tokens is text.tpot_ms is text.tokens_per_s is None
+    assert (text.num_steps, text.ttft_ms, text.e2el_ms) == (2, 5.0, 9.0)
+    empty = metrics_of(
+        Sample("id", Fidelity.COUNTED, "", "stop", 0.0, 0.0, (), output_tokens=0)
+    )
+    assert empty.tokens_per_s is empty.tokens_per_step is None
+
+
+def sample(accepted, drafted, *, is_chain: bool = True) -> Sample:
+    """Nine tokens in four chunks, the first of one token after 10 ms, the last after 100 ms."""
+    return Sample(
+        "id",
+        Fidelity.COUNTED,
+        "text",
+        "stop",
+        ttft_ms=10.0,
+        e2el_ms=100.0,
+        chunk_ms=(10.0, 40.0, 70.0, 100.0),
+        chunk_tokens=(1, 3, 1, 4),
+        output_tokens=9,
+        per_step_accepted=accepted,
+        per_step_drafted=drafted,
+        is_chain=is_chain,
+    )
