@@ -25,6 +25,12 @@ st.navigation(
         "": [
             st.Page(_PAGES / "live.py", title="Live", icon=":material/play_circle:", default=True),
             st.Page(_PAGES / "run.py", title="Runs", icon=":material/replay:", url_path="run"),
+            st.Page(
+                _PAGES / "benchmark.py",
+                title="Benchmark",
+                icon=":material/speed:",
+                url_path="benchmark",
+            ),
         ],
         "Data": [
             st.Page(

@@ -101,9 +101,7 @@ def test_text_without_a_count_has_no_speed_and_an_empty_answer_divides_by_nothin
     text = metrics_of(Sample("id", Fidelity.INFERRED, "hi", "stop", 5.0, 9.0, (5.0, 9.0)))
     assert text.output_tokens is text.tpot_ms is text.tokens_per_s is None
     assert (text.num_steps, text.ttft_ms, text.e2el_ms) == (2, 5.0, 9.0)
-    empty = metrics_of(
-        Sample("id", Fidelity.COUNTED, "", "stop", 0.0, 0.0, (), output_tokens=0)
-    )
+    empty = metrics_of(Sample("id", Fidelity.COUNTED, "", "stop", 0.0, 0.0, (), output_tokens=0))
     assert empty.tokens_per_s is empty.tokens_per_step is None
 
 

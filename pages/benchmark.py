@@ -1,0 +1,23 @@
+"""Benchmark: a plan is made, started and followed; then its figures, tables and plots."""
+
+import streamlit as st
+
+from specviz.errors import StoreError
+from specviz.runtime import current
+from specviz.views import bench_state
+from specviz.views.bench_plan import choose_plan, start_button
+from specviz.views.bench_view import past_benchmarks, show_benchmark
+
+store = current().store
+benchmark_id = bench_state.opened()
+try:
+    if benchmark_id:
+        show_benchmark(store, benchmark_id)
+    else:
+        bench_state.show_list()
+        st.subheader("New benchmark")
+        start_button(choose_plan())
+        past_benchmarks(store)
+except StoreError as error:
+    st.error(str(error), icon=":material/error:")
+    st.page_link("pages/benchmark.py", label="All benchmarks", icon=":material/arrow_back:")

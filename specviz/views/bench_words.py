@@ -1,0 +1,97 @@
+"""What the Benchmark page says of plans and of progress, as text. Pure."""
+
+from __future__ import annotations
+
+from specviz.bench.plan import Plan
+from specviz.bench.progress import BenchPhase, Progress
+from specviz.bench.schedule import stages
+from specviz.config import EngineKind
+
+NAMES = {
+    BenchPhase.STARTING: "starting",
+    BenchPhase.RUNNING: "running",
+    BenchPhase.PAUSED: "paused",
+    BenchPhase.FINISHED: "finished",
+    BenchPhase.PARTIAL: "partly finished",
+    BenchPhase.FAILED: "failed",
+    BenchPhase.CANCELLED: "cancelled",
+}
+
+
+def plan_summary(plan: Plan, prompts: int, turns: int, servers_at_once: int) -> str:
+    """How many requests the plan is: `6 arms × 2 loads × … = 576 requests; 3 servers …`.
+
+    `turns`: user turns of all prompts, each of them a request. `servers_at_once`: what does not
+    fit side by side is measured in groups, each with the baseline.
+    """
+    cells = sum(len(plan.cells(arm)) for arm in plan.arms)
+    if cells == len(plan.arms) * len(plan.loads) * len(plan.temperatures):
+        factors = [
+            counted(len(plan.arms), "arm"),
+            counted(len(plan.loads), "load"),
+            counted(len(plan.temperatures), "temperature"),
+        ]
+    else:
+        places = [len(plan.cells(arm)) for arm in plan.arms]
+        factors = [
+            f"{counted(len(plan.arms), 'arm')} at {min(places)} to {max(places)} loads and "
+            f"temperatures ({cells} in all)"
+        ]
+    asked = counted(prompts, "prompt")
+    if turns > prompts:
+        asked += f" with {counted(turns, 'turn')}"
+    factors += [asked, counted(plan.repetitions, "run")]
+    requests = cells * turns * plan.repetitions
+    rounds = sum(len(stage.arms) for stage in stages(plan, servers_at_once))
+    text = f"{' × '.join(factors)} = {counted(requests, 'request')}"
+    if more := rounds * turns - requests:
+        text += f", and {more:,} of the baseline again beside each group of servers"
+    return f"{text}; {_servers(plan)}"
+
+
+def progress_line(progress: Progress) -> str:
+    """`312 of 576 requests · 1 min 40 s left`."""
+    parts = [f"{progress.done:,} of {progress.planned:,} requests"]
+    if progress.phase.is_final:
+        parts.append(f"{NAMES[progress.phase]} after {duration(progress.elapsed_s)}")
+    elif progress.phase is BenchPhase.PAUSED:
+        parts.append("paused")
+    elif progress.left_s is None:
+        parts.append("time left: not known before the first requests are measured")
+    else:
+        parts.append(f"{duration(progress.left_s)} left")
+    return " · ".join(parts)
+
+
+def share_done(done: int, planned: int) -> float:
+    """0 to 1; nothing planned is nothing done."""
+    return min(1.0, done / planned) if planned else 0.0
+
+
+def duration(seconds: float) -> str:
+    """The two largest units: `45 s`, `1 min 40 s`, `2 h 5 min`."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def as_text(text: str) -> str:
+    """Markdown that shows what users, servers and files wrote as it is."""
+    return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+-.!|<>~$:&" else sign for sign in text)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 arm`, `6 arms`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _servers(plan: Plan) -> str:
+    started = sum(
+        arm.config.engine is EngineKind.VLLM and arm.config.server_url is None for arm in plan.arms
+    )
+    if not started:
+        return "no server is started"
+    return "1 vLLM server is started" if started == 1 else f"{started} vLLM servers are started"

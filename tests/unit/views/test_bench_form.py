@@ -1,0 +1,140 @@
+"""From the Benchmark page's fields to a plan file and back."""
+
+from __future__ import annotations
+
+import pytest
+
+from specviz.bench.plan import Load, Plan
+from specviz.bench.plan_toml import parse_plan
+from specviz.config import Method
+from specviz.errors import UsageError
+from specviz.paths import PLANS
+from specviz.views.arm_choice import ASK
+from specviz.views.bench_form import (
+    FormArm,
+    FormPlan,
+    Where,
+    compact,
+    form_of,
+    numbers,
+    toml_of,
+    whole_numbers,
+)
+
+BASELINE = FormArm(method="baseline")
+
+
+def plan_of(form: FormPlan) -> Plan:
+    return parse_plan(toml_of(form))
+
+
+@pytest.mark.parametrize("path", sorted(PLANS.glob("*.toml")), ids=lambda path: path.stem)
+def test_shipped_plans_pass_through_the_form_unchanged(path) -> None:
+    plan = parse_plan(path.read_text(encoding="utf-8"))
+    assert plan_of(form_of(plan)) == plan
+
+
+def test_a_list_of_ks_is_one_row_and_one_arm_per_k() -> None:
+    form = FormPlan(arms=(BASELINE, FormArm(method="eagle3", ks="1-3, 8")))
+    assert "k = [1, 2, 3, 8]" in toml_of(form)
+    plan = plan_of(form)
+    assert [arm.config.k for arm in plan.arms] == [None, 1, 2, 3, 8]
+    assert form_of(plan).arms[1].ks == "1-3, 8"
+
+
+def test_rows_that_differ_in_more_than_k_stay_apart() -> None:
+    form = FormPlan(
+        arms=(
+            FormArm(method="medusa", ks="5", extras="shape=tree, dtype=float32"),
+            FormArm(method="medusa", ks="6", extras="shape=chain"),
+        )
+    )
+    back = form_of(plan_of(form))
+    assert [arm.ks for arm in back.arms] == ["5", "6"]
+    assert back.arms[0].extras == "shape=tree, dtype=float32"
+
+
+def test_only_what_applies_is_written() -> None:
+    left_over = FormArm(
+        Where.APP.value, "baseline", ks="7", draft="d", url="http://h:1", extras="dtype=float32"
+    )
+    (arm,) = plan_of(FormPlan(arms=(left_over,))).arms
+    assert (arm.config.k, arm.config.draft, arm.config.server_url) == (None, None, None)
+    assert arm.config.options == {"dtype": "float32"}
+    server = FormArm(Where.URL.value, ASK, url=" http://h:1 ", extras="--flag")
+    (arm,) = plan_of(FormPlan(arms=(server,))).arms
+    assert (arm.config.method, arm.config.server_url) == (None, "http://h:1")
+    assert arm.config.options == {}
+    started = FormArm(Where.VLLM.value, "ngram", ks="4", extras="--max-model-len 512")
+    (arm,) = plan_of(FormPlan(arms=(started,))).arms
+    assert arm.config.options == {"vllm_flags": "--max-model-len 512"}
+
+
+def test_loads_prompts_and_limits_arrive_in_the_plan() -> None:
+    form = FormPlan(
+        arms=(BASELINE,),
+        count=12,
+        weights={"short_qa": 2.0, "translation": 1.0},
+        temperatures="0, 0.7",
+        concurrency="1-2, 8",
+        request_rates="2.5",
+        tpot_ms=20.0,
+        time_budget_minutes=1.5,
+        servers_at_once=2,
+    )
+    plan = plan_of(form)
+    assert plan.loads == (
+        *(Load(concurrency=value) for value in (1, 2, 8)),
+        Load(request_rate=2.5),
+    )
+    assert plan.temperatures == (0.0, 0.7)
+    assert (plan.prompts.count, plan.prompts.weights["short_qa"]) == (12, 2.0)
+    assert (plan.slo.tpot_ms, plan.slo.ttft_ms) == (20.0, None)
+    assert (plan.time_budget_s, plan.servers_at_once) == (90.0, 2)
+    assert plan_of(form_of(plan)) == plan
+
+
+def test_request_rates_alone_need_no_concurrency() -> None:
+    plan = plan_of(FormPlan(arms=(BASELINE,), concurrency="", request_rates="1, 2"))
+    assert [load.request_rate for load in plan.loads] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [
+        (FormPlan(), "no arms"),
+        (FormPlan(arms=(BASELINE,), temperatures="warm"), "Temperatures cannot be 'warm'"),
+        (FormPlan(arms=(BASELINE,), temperatures=" "), "Temperatures are empty"),
+        (FormPlan(arms=(BASELINE,), concurrency="1.5"), "Concurrency cannot be '1.5'"),
+        (FormPlan(arms=(FormArm(ks="9-1"),)), "K of arm 1 has the range 9-1"),
+        (FormPlan(arms=(FormArm(ks="1-99999999"),)), "64 at most"),
+        (FormPlan(arms=(FormArm(Where.URL.value, ASK),)), "Arm 1 is at a server's URL"),
+        (FormPlan(arms=(FormArm(extras="tree"),)), "write name=value"),
+    ],
+)
+def test_a_wrong_value_is_one_sentence(form: FormPlan, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        plan_of(form)
+
+
+def test_an_empty_k_is_left_to_the_method() -> None:
+    (arm,) = plan_of(FormPlan(arms=(FormArm(ks=" "),))).arms
+    assert arm.config.k is None
+
+
+def test_text_stays_text() -> None:
+    name = 'a "quote"\n[[arms]]\n    1,\n] \\ <b>'
+    assert plan_of(FormPlan(name=name, arms=(BASELINE,))).name == name
+
+
+def test_lists() -> None:
+    assert numbers("0; 0.3, 1", "T") == [0.0, 0.3, 1.0]
+    assert whole_numbers("3, 5–7", "K") == [3, 5, 6, 7]
+    assert compact([1, 2, 3, 5, 6, 8]) == "1-3, 5, 6, 8"
+    assert compact([]) == ""
+
+
+def test_every_method_can_be_written() -> None:
+    for method in Method:
+        (arm,) = plan_of(FormPlan(arms=(FormArm(method=method.value, ks="2"),))).arms
+        assert arm.config.method is method
