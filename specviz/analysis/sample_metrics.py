@@ -35,7 +35,8 @@ def metrics_of(sample: Sample) -> Metrics:
         if output_tokens is None
         else _ratio(output_tokens * 1000, sample.e2el_ms),
         ttft_ms=sample.ttft_ms,
-        tpot_ms=_ratio(sample.e2el_ms - sample.ttft_ms, later),
+        # an answer that came in one read says nothing about the time between its tokens
+        tpot_ms=_ratio(sample.e2el_ms - sample.ttft_ms or None, later),
         e2el_ms=sample.e2el_ms,
     )
 

@@ -21,7 +21,7 @@ DYING_S = 2.0
 @dataclass(slots=True)
 class BenchArm:
     """An open arm. `warm`: the temperatures and loads it was warmed up in; `failures`: requests
-    that failed since the last one that did not."""
+    that failed since the last one that did not; `is_suspect`: one of them was not just refused."""
 
     index: int
     opened: TimedArm
@@ -29,6 +29,7 @@ class BenchArm:
     prefix_caching: bool | None
     warm: set[tuple[float, Load]] = field(default_factory=set)
     failures: int = 0
+    is_suspect: bool = False
 
     @property
     def engine(self) -> TimedEngine:

@@ -66,7 +66,7 @@ class Answered:
 
 class Block:
     """Requests under way. `on_answer` gets each as it ends; while `goes_on` says no, nothing new
-    is sent, and what was not begun stays in `rest`."""
+    is sent, and what was not finished stays in `rest`."""
 
     def __init__(
         self,
@@ -82,8 +82,15 @@ class Block:
         self._began = time.perf_counter()
 
     async def run(self, load: Load, rng: random.Random) -> None:
-        """Send everything and wait for the answers. Raises what is no SpecvizError."""
+        """Send everything and wait for the answers. Raises what is no SpecvizError, and what
+        `on_answer` raises."""
         self._began = time.perf_counter()
+        try:
+            await self._send(load, rng)
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None  # by its own name, not the task group's
+
+    async def _send(self, load: Load, rng: random.Random) -> None:
         if load.request_rate is not None:
             await self._arrivals(load.request_rate, rng)
             return
@@ -105,16 +112,22 @@ class Block:
             while self.rest and self._goes_on():
                 due += rng.expovariate(rate)
                 await asyncio.sleep(max(0.0, due - time.perf_counter()))
+                if not self._goes_on():
+                    break
                 arrived.create_task(self._have(self.rest.popleft(), due))
 
     async def _have(self, talk: Talk, due: float) -> float:
-        """One conversation, turn after turn; returns when it ended. A failed turn ends it."""
+        """One conversation, turn after turn; returns when it ended. A failed turn ends it; one
+        that is to stop between two turns goes back to `rest`."""
         while talk.turns_left:
             answered, due = await self._turn(talk, due)
             self._on_answer(answered)
             if answered.sample is None:
                 break
             talk = replace(talk, answers=(*talk.answers, answered.sample.text))
+            if talk.turns_left and not self._goes_on():
+                self.rest.appendleft(talk)
+                break
         return due
 
     async def _turn(self, talk: Talk, due: float) -> tuple[Answered, float]:

@@ -71,6 +71,7 @@ class BenchBoard:
 
     def start(self, plan: Plan) -> str:
         """Begin a benchmark; returns its id. Raises UsageError or StoreError."""
+        plan = parse_plan(plan_to_toml(plan))  # as `resume` will read it: rounds are named by it
         check_arms(plan)
         conversations = load_conversations(plan.prompts)
         benchmark_id = uuid.uuid4().hex
@@ -195,13 +196,16 @@ class BenchBoard:
         try:
             with self._open_arms() as open_arm:
                 status, error = asyncio.run(_measure(bench, open_arm))
+        except SpecvizError as failure:
+            status, error = RunStatus.FAILED, str(failure)
         except Exception as defect:
             _log.exception("A benchmark ended in a defect.")
             status, error = RunStatus.FAILED, f"{type(defect).__name__}: {defect}"
         try:
             bench.log.end(status, error)
         except SpecvizError as store_error:
-            status, error = RunStatus.FAILED, f"{error or ''} {store_error}".strip()
+            said = dict.fromkeys((error, str(store_error)))
+            status, error = RunStatus.FAILED, " ".join(filter(None, said))
         bench.tally.end(BenchPhase(status.value), error)
 
 

@@ -104,7 +104,7 @@ class Plan:
         _at_least(1, repetitions=self.repetitions)
         if self.servers_at_once is not None:
             _at_least(1, servers_at_once=self.servers_at_once)
-        if self.time_budget_s is not None and self.time_budget_s <= 0:
+        if self.time_budget_s is not None and not self.time_budget_s > 0:
             raise UsageError("time_budget_minutes must be above 0.")
         if any(arm in self.arms[:index] for index, arm in enumerate(self.arms)):
             raise UsageError("Two arms of the plan are the same: leave one out.")

@@ -76,7 +76,8 @@ def parse_plan(text: str, folder: Path | None = None) -> Plan:
     for name, value in given.items():
         _check(isinstance(value, int) and not isinstance(value, bool), name, "a whole number")
     if "time_budget_minutes" in table:
-        given["time_budget_s"] = 60 * _number(table["time_budget_minutes"], "time_budget_minutes")
+        minutes = _number(table["time_budget_minutes"], "time_budget_minutes")
+        given["time_budget_s"] = round(60 * minutes, 6)  # whole seconds stay whole
     return Plan(
         name=_text(table.get("name", "Benchmark"), "name"),
         arms=_arms(table.get("arms", []), folder),
@@ -187,13 +188,15 @@ def _path(given: Any, folder: Path | None) -> str | None:
     if given is None:
         return None
     name = _text(given, "model and draft")
-    found = (folder / name) if folder is not None else Path(name)
-    return str(found.resolve()) if found.exists() else name
+    found = Path(name) if folder is None else folder / name
+    return str(found.resolve()) if found.is_dir() else name
 
 
 def _prompts(table: Table, folder: Path | None) -> PromptSource:
     _check_keys(table, _PROMPT_KEYS, "prompts")
-    given = {name: table[name] for name in ("format", "count", "seed") if name in table}
+    given = {name: table[name] for name in ("count", "seed") if name in table}
+    if "format" in table:
+        given["format"] = _text(table["format"], "format of prompts")
     source = PromptSource(
         **given,
         weights={
@@ -214,7 +217,8 @@ def _loads(table: Table) -> tuple[Load, ...]:
     rates = _list(table.get("request_rate", []), "request_rate")
     concurrency = _list(table.get("concurrency", [] if rates else [1]), "concurrency")
     for value in concurrency:
-        _check(isinstance(value, int), "concurrency", "a list of whole numbers")
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        _check(whole, "concurrency", "a list of whole numbers")
     return (
         *(Load(concurrency=value) for value in concurrency),
         *(Load(request_rate=_number(value, "request_rate")) for value in rates),
@@ -223,7 +227,10 @@ def _loads(table: Table) -> tuple[Load, ...]:
 
 def _slo(table: Table) -> Slo:
     _check_keys(table, _SLO_KEYS, "slo")
-    return Slo(**{name: _number(value, name) for name, value in table.items()})
+    limits = {name: _number(value, name) for name, value in table.items()}
+    for name, limit in limits.items():
+        _check(limit > 0, f"{name} of slo", "above 0 ms")
+    return Slo(**limits)
 
 
 def _check_keys(table: Table, known: set[str], where: str) -> None:
@@ -256,7 +263,10 @@ def _text(value: Any, name: str) -> str:
 def _number(value: Any, name: str) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     _check(is_number, name, "a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise UsageError(f"{name} must be a number of less than 300 digits.") from None
 
 
 def _choice(kind: type[Choice], value: Any, name: str) -> Choice:

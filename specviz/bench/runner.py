@@ -207,13 +207,18 @@ class Bench:
                 error=str(answered.error) if answered.error else None,
             )
         )
-        round_.arm.failures = 0 if answered.sample else round_.arm.failures + 1
         if answered.sample is not None:
+            round_.arm.failures, round_.arm.is_suspect = 0, False
             tally.add(answered.sample)
             return
         tally.failed += 1
         round_.whole = False
-        self.refused += isinstance(answered.error, RequestRefused)
+        if isinstance(answered.error, RequestRefused):  # nor can its later turns be asked
+            turns = self.conversations[answered.prompt_index].turns
+            self.refused += len(turns) - answered.turn
+        else:
+            round_.arm.is_suspect = True
+        round_.arm.failures += 1
         if round_.arm.failures >= FAILURES_IN_A_ROW:
             self._give_up(
                 round_.arm.index,
@@ -222,7 +227,7 @@ class Bench:
 
     async def _look_after(self, arm: BenchArm) -> None:
         """After a failure: is the server still there?"""
-        if arm.failures and arm.tally.error is None and (reason := await arm.why_dead()):
+        if arm.is_suspect and arm.tally.error is None and (reason := await arm.why_dead()):
             self._give_up(arm.index, reason)
 
     def _give_up(self, index: int, reason: str) -> None:
@@ -237,6 +242,7 @@ class Bench:
         if shape in arm.warm or self.plan.warmup == 0:
             return
         arm.tally.phase, arm.tally.note = "starting", "warming up"
+        self.tally.doing = f"warming up {arm.tally.name}"
         at_once = stage.load.concurrency or 1
         count = max(self.plan.warmup, at_once)
         talks = [
@@ -254,9 +260,13 @@ class Bench:
             for talk in talks
         ]
         answers: list[Answered] = []
-        async with self.turn.taken():
-            block = Block(short, arm.engine.sample, answers.append, lambda: self.control.goes_on)
-            await block.run(Load(concurrency=at_once), random.Random(0))
+        while short and await self._may_go_on(arm):
+            async with self.turn.taken():
+                block = Block(
+                    short, arm.engine.sample, answers.append, lambda: self.control.goes_on
+                )
+                await block.run(Load(concurrency=at_once), random.Random(0))
+            short = list(block.rest)
         errors = [answer.error for answer in answers if answer.error]
         if errors and len(errors) == len(answers):
             self._give_up(arm.index, f"No warm-up request was answered: {errors[-1]}")

@@ -69,9 +69,12 @@ def server_groups(plan: Plan, servers_at_once: int) -> tuple[tuple[int, ...], ..
 
 def stages(plan: Plan, servers_at_once: int) -> tuple[Stage, ...]:
     """Every stage of the plan in the order in which it is measured."""
-    found = []
+    found: list[Stage] = []
+    measured: set[int] = set()
     for number, group in enumerate(server_groups(plan, servers_at_once)):
-        cells = dict.fromkeys(cell for index in group for cell in plan.cells(plan.arms[index]))
+        new = [index for index in group if index not in measured]  # not a baseline once more
+        measured.update(group)
+        cells = dict.fromkeys(cell for index in new for cell in plan.cells(plan.arms[index]))
         for temperature, load in cells:
             arms = tuple(
                 index for index in group if (temperature, load) in plan.cells(plan.arms[index])

@@ -13,7 +13,7 @@ from specviz.config import Run, RunStatus
 from specviz.prompt_sets import Conversation
 from specviz.store import benchmark_tables as tables
 from specviz.store.benchmark_rows import ArmRow, RoundRow, SampleRow
-from specviz.store.sample_tables import insert_samples
+from specviz.store.sample_tables import check_texts, insert_samples
 from specviz.store.writer import Writer
 
 
@@ -78,15 +78,22 @@ class BenchmarkLog:
         self._save(lambda cursor: tables.put_round(cursor, self.benchmark_id, round_))
 
     def add(self, row: SampleRow) -> None:
-        """Take a request; returns at once. Raises the StoreError of an earlier one."""
+        """Take a request; returns at once.
+
+        Raises the StoreError of an earlier one, or of one that can never be saved: that one is not
+        taken, so that it keeps no other back.
+        """
         if self._error is not None:
             raise self._error
+        check_texts(row)
         with self._lock:
             self._rows.append(row)
         self._writer.submit(self._write, urgent=True).add_done_callback(self._committed)
 
     def end(self, status: RunStatus, error: str | None) -> None:
-        """Save how it ended, after everything that was added. Raises StoreError."""
+        """Save how it ended, after everything that was added, also what could not be saved
+        before. Raises StoreError."""
+        self._writer.submit(self._write, urgent=True).add_done_callback(self._committed)
         now = datetime.now(UTC)
 
         def write(cursor: DuckDBPyConnection) -> None:

@@ -14,6 +14,7 @@ from specviz.analysis.metrics import Metrics
 from specviz.analysis.sample_metrics import metrics_of
 from specviz.config import RunStatus
 from specviz.store.benchmark_rows import SampleRow
+from specviz.store.database import as_store_error
 from specviz.store.tables import insert_arrow, to_utc
 
 _FIGURES = pa.schema(
@@ -85,6 +86,14 @@ def insert_samples(
     samples = [_sample(key, benchmark_id, row) for key, row in zip(ids, rows, strict=True)]
     insert_arrow(cursor, "requests", pa.Table.from_pylist(requests, schema=REQUESTS))
     insert_arrow(cursor, "samples", pa.Table.from_pylist(samples, schema=SAMPLES))
+
+
+def check_texts(row: SampleRow) -> None:
+    """Raise StoreError for half a surrogate pair, which no table can hold."""
+    told = (row.sample.text, row.sample.finish_reason) if row.sample else ()
+    with as_store_error("The request could not be saved"):
+        for text in (row.prompt.text, row.error or "", *told):
+            text.encode()
 
 
 def _request(request_id: str, row: SampleRow) -> Row:

@@ -81,12 +81,21 @@ def choose(label: str, options: Sequence[T], title: Callable[[T], str], key: str
     return st.selectbox(label, options, format_func=title, key=f"bench_{key}_{label}", width=200)
 
 
+NOTES_SHOWN = 4
+
+
 def show_notes(cells: Sequence[Cell]) -> None:
     """What the figures above cannot say, and why."""
-    if found := notes(cells):
-        with st.container(border=True, gap="xsmall"):
-            st.markdown(":material/info: **Notes**")
-            for note in found:
+    found = notes(cells)
+    if not found:
+        return
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(":material/info: **Notes**")
+        for note in found[:NOTES_SHOWN]:
+            st.text(note)
+    if rest := found[NOTES_SHOWN:]:
+        with st.expander(f"{len(rest)} further notes"):
+            for note in rest:
                 st.text(note)
 
 

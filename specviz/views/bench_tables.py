@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -101,8 +102,8 @@ def arms_table(arms: Sequence[ArmState]) -> pd.DataFrame:
         {
             "arm": arm.arm,
             "engine": arm.engine,
-            "model": arm.model,
-            "draft": arm.draft,
+            "model": _short(arm.model),
+            "draft": _short(arm.draft),
             "server": arm.server,
             "prefix caching": arm.prefix_caching,
             "start s": digits(arm.start_s),
@@ -111,6 +112,11 @@ def arms_table(arms: Sequence[ArmState]) -> pd.DataFrame:
         }
         for arm in arms
     )
+
+
+def _short(model: str | None) -> str | None:
+    """A folder's name without its path; names of a hub stay whole."""
+    return Path(model).name if model and model.startswith("/") else model
 
 
 def speedup_text(cell: Cell) -> str | None:

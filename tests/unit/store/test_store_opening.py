@@ -15,7 +15,7 @@ from store_samples import new_run, program, record, request_events, run_python, 
 
 from specviz.config import RunStatus
 from specviz.errors import StoreError
-from specviz.store import StoreBusy, default_path, open_store
+from specviz.store import StoreBusy, default_path, migrations, open_store
 from specviz.store.owner import sidecar
 from specviz.trace import Fidelity, RequestStarted
 

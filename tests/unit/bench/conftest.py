@@ -1,0 +1,68 @@
+"""Boards of benchmarks over a real store, and plans for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench_boards import Engines
+from bench_plans import BASELINE
+
+from specviz.bench.board import BenchBoard
+from specviz.bench.plan import Plan, PlanArm
+from specviz.bench.turn import Turn
+from specviz.config import RunConfig
+from specviz.engines.opening import TimedArm
+from specviz.prompt_sets import PromptSource
+from specviz.store import Store, open_store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "runs.duckdb") as opened:
+        yield opened
+
+
+@pytest.fixture
+def new_board(store: Store) -> Iterator[Callable[..., BenchBoard]]:
+    boards = []
+
+    def make(engines: Engines, into: Store = store) -> BenchBoard:
+        @contextmanager
+        def open_arms() -> Iterator[Any]:
+            async def open_arm(config: RunConfig, note: Callable[[str], None]) -> TimedArm:
+                note("loading")
+                engine = engines[config.method]
+                if isinstance(engine, Exception):
+                    raise engine
+                return engine.opened(config)
+
+            yield open_arm
+
+        boards.append(BenchBoard(into, Turn(), open_arms))
+        return boards[-1]
+
+    yield make
+    for board in boards:
+        board.close()
+
+
+@pytest.fixture
+def new_plan(tmp_path: Path) -> Callable[..., Plan]:
+    """`prompts` conversations of `turns` turns, on the baseline unless told otherwise."""
+
+    def make(*arms: PlanArm, prompts: int = 6, turns: int = 1, **settings: Any) -> Plan:
+        path = tmp_path / f"{prompts}x{turns}.jsonl"
+        lines = [
+            {"question_id": index, "turns": [f"prompt {index}.{turn}" for turn in range(turns)]}
+            for index in range(prompts)
+        ]
+        path.write_text("\n".join(map(json.dumps, lines)))
+        source = PromptSource(file=str(path), format="spec-bench")
+        return Plan("Test", arms or (BASELINE,), source, **{"warmup": 0, **settings})
+
+    return make

@@ -1,0 +1,190 @@
+"""Benchmarks over a real store: complete, interleaved, paused, and arms that fail alone."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+
+import pytest
+from bench_boards import asked, assert_complete, ended, until
+from bench_plans import BASELINE, NGRAM
+from bench_samples import FakeEngine
+
+from specviz.bench.plan import Load, PlanArm
+from specviz.bench.progress import BenchPhase
+from specviz.bench.results import document, results_of
+from specviz.config import Method, Prompt, RunStatus
+from specviz.errors import RequestRefused, ServerStartFailed, UsageError
+from specviz.prompt_sets import PromptSource
+from specviz.store import Store
+
+
+def test_a_finished_plan_is_stored_completely(store: Store, new_board, new_plan) -> None:
+    engines = {Method.BASELINE: FakeEngine(), Method.NGRAM: FakeEngine(counts=True)}
+    plan = new_plan(
+        BASELINE,
+        NGRAM,
+        prompts=4,
+        loads=(Load(concurrency=4), Load(request_rate=500.0)),
+        temperatures=(0.0, 0.8),
+        repetitions=2,
+        warmup=1,
+    )
+    board = new_board(engines)
+    benchmark_id = board.start(plan)
+    assert ended(board, benchmark_id) is BenchPhase.FINISHED
+    assert_complete(store, benchmark_id, 2 * 4 * 2 * 2 * 2)
+    assert all(engine.closed.is_set() for engine in engines.values())
+    progress = board.progress(benchmark_id)
+    assert progress.done == progress.planned == 64 and progress.left_s is None
+    assert [(arm.phase, arm.done, arm.failed) for arm in progress.arms] == [("finished", 32, 0)] * 2
+    assert progress.arms[1].acceptance_rate == pytest.approx(0.5)
+    results = results_of(store, benchmark_id)
+    assert len(results.cells) == 8
+    assert {cell.requests for cell in results.cells} == {8}
+    assert [arm.baseline for arm in results.arms] == [0, 0]
+    (check,) = results.checks
+    assert check.agrees and check.rounds_without == 0 and check.num_drafts == 64
+    json.dumps(document(store, benchmark_id), allow_nan=False)
+    runs = store.group(benchmark_id)
+    assert len(runs) == 8 and {run.status for run in runs} == {RunStatus.FINISHED}
+
+
+def test_arms_take_turns_and_warm_up_is_not_measured(store: Store, new_board, new_plan) -> None:
+    order: list[str] = []
+    engines = {
+        Method.BASELINE: FakeEngine(say=lambda prompt: order.append("A")),
+        Method.NGRAM: FakeEngine(say=lambda prompt: order.append("B")),
+    }
+    board = new_board(engines)
+    benchmark_id = board.start(new_plan(BASELINE, NGRAM, prompts=4, warmup=2))
+    assert ended(board, benchmark_id) is BenchPhase.FINISHED
+    assert "".join(order) == "AABB" + "ABBA" * 2
+    assert_complete(store, benchmark_id, 8)
+    assert [sampling.max_tokens for sampling in engines[Method.NGRAM].samplings[:3]] == [
+        *(32, 32, 256)
+    ]
+
+
+def test_only_sampled_answers_get_a_seed_and_each_its_own(new_board, new_plan) -> None:
+    engine = FakeEngine()
+    board = new_board({Method.BASELINE: engine})
+    ended(board, board.start(new_plan(prompts=3, temperatures=(0.0, 1.0), repetitions=2)))
+    greedy = [sampling.seed for sampling in engine.samplings if sampling.temperature == 0]
+    drawn = [sampling.seed for sampling in engine.samplings if sampling.temperature == 1]
+    assert set(greedy) == {None}
+    assert len(set(drawn)) == len(drawn) == 6 and None not in drawn
+
+
+def test_one_benchmark_runs_at_a_time(store: Store, new_board, new_plan) -> None:
+    board = new_board({Method.BASELINE: FakeEngine(seconds=60)})
+    first = board.start(new_plan())
+    assert board.running() == first
+    with pytest.raises(UsageError, match="Test is running"):
+        board.start(new_plan())
+    with pytest.raises(UsageError, match="Test is running"):
+        board.resume(first)
+    assert [row.benchmark_id for row in store.benchmarks()] == [first]
+
+
+@pytest.mark.parametrize("load", [Load(concurrency=1), Load(concurrency=3), Load(request_rate=60)])
+def test_a_pause_sends_nothing_new_until_it_ends(
+    store: Store, new_board, new_plan, load: Load
+) -> None:
+    engine = FakeEngine(seconds=0.01)
+    board = new_board({Method.BASELINE: engine})
+    benchmark_id = board.start(new_plan(prompts=20, turns=2, loads=(load,)))
+    until(lambda: len(engine.asked) >= 5)
+    board.pause(benchmark_id)
+    until(lambda: board.progress(benchmark_id).phase is BenchPhase.PAUSED)
+    sent = len(engine.asked)
+    time.sleep(0.15)
+    assert (len(engine.asked), engine.under_way) == (sent, 0)
+    assert sent < 40
+    board.unpause(benchmark_id)
+    assert ended(board, benchmark_id) is BenchPhase.FINISHED
+    assert_complete(store, benchmark_id, 40)
+    assert set(asked(engine).values()) == {1}
+
+
+def test_a_pause_does_not_skip_the_warm_up(new_board, new_plan) -> None:
+    engine = FakeEngine(seconds=0.05)
+    board = new_board({Method.BASELINE: engine})
+    benchmark_id = board.start(new_plan(prompts=2, warmup=4))
+    until(lambda: engine.asked)
+    board.pause(benchmark_id)
+    until(lambda: board.progress(benchmark_id).phase is BenchPhase.PAUSED)
+    board.unpause(benchmark_id)
+    assert ended(board, benchmark_id) is BenchPhase.FINISHED
+    assert len(engine.asked) == 4 + 2
+
+
+def test_an_arm_that_cannot_open_ends_alone(store: Store, new_board, new_plan) -> None:
+    failed = ServerStartFailed("The server did not start: out of memory.")
+    board = new_board({Method.BASELINE: FakeEngine(), Method.NGRAM: failed})
+    benchmark_id = board.start(new_plan(BASELINE, NGRAM))
+    assert ended(board, benchmark_id) is BenchPhase.PARTIAL
+    assert "out of memory" in store.benchmark(benchmark_id).error
+    assert [arm.error for arm in results_of(store, benchmark_id).arms] == [None, str(failed)]
+    assert store.benchmark(benchmark_id).finished == 6
+
+
+@pytest.mark.parametrize("warmup", [0, 3])
+def test_an_arm_that_answers_nothing_is_given_up(
+    store: Store, new_board, new_plan, warmup: int
+) -> None:
+    def refuse(prompt: Prompt) -> None:
+        raise RequestRefused("There is no such model.")
+
+    lost = FakeEngine(say=refuse)
+    board = new_board({Method.BASELINE: FakeEngine(), Method.NGRAM: lost})
+    benchmark_id = board.start(new_plan(BASELINE, NGRAM, prompts=20, warmup=warmup))
+    assert ended(board, benchmark_id) is BenchPhase.PARTIAL
+    assert len(lost.asked) == (warmup or 5)
+    note = board.progress(benchmark_id).arms[1].note
+    assert "There is no such model." in note
+    assert ("warm-up" in note) == bool(warmup)
+    assert results_of(store, benchmark_id).arms[0].finished == 20
+
+
+@pytest.mark.parametrize("turns", [1, 3])
+def test_a_refused_prompt_is_a_failed_request_of_a_plan_that_finishes(
+    store: Store, new_board, new_plan, turns: int
+) -> None:
+    def refuse(prompt: Prompt) -> None:
+        if prompt.text == "prompt 2.0":
+            raise RequestRefused("The prompt does not fit.")
+
+    board = new_board({Method.BASELINE: FakeEngine(say=refuse)})
+    benchmark_id = board.start(new_plan(turns=turns))
+    assert ended(board, benchmark_id) is BenchPhase.FINISHED
+    row = store.benchmark(benchmark_id)
+    assert (row.status, row.error) == (RunStatus.FINISHED, None)
+    assert (row.planned, row.finished) == (6 * turns, 5 * turns)
+    (cell,) = results_of(store, benchmark_id).cells
+    assert (cell.requests, cell.failed) == (5 * turns, 1)
+    samples = store.query("SELECT error FROM requests WHERE status = 'failed'")
+    assert list(samples["error"]) == ["The prompt does not fit."]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_counters_that_disagree_are_told(store: Store, new_board, new_plan, more: int) -> None:
+    board = new_board({Method.NGRAM: FakeEngine(counts=True, more=more)})
+    benchmark_id = board.start(new_plan(NGRAM, prompts=4))
+    ended(board, benchmark_id)
+    (check,) = results_of(store, benchmark_id).checks
+    assert check.agrees == (more == 0)
+    assert (check.num_drafts, check.server_drafts) == (8, 8 * (1 + more))
+
+
+def test_a_plan_that_cannot_run_is_refused_before_anything_is_stored(
+    store: Store, new_board, new_plan
+) -> None:
+    board = new_board({})
+    odd = PlanArm(replace(NGRAM.config, options={"shape": "tree"}))
+    with pytest.raises(UsageError, match="drafts no trees"):
+        board.start(new_plan(odd))
+    with pytest.raises(UsageError):
+        board.start(replace(new_plan(), prompts=PromptSource(file="/nowhere.jsonl")))
+    assert store.benchmarks() == []
