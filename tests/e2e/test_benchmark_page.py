@@ -158,7 +158,6 @@ def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str) -> None
     expect(page).to_have_url(app_url, timeout=SLOW_MS)
     expect(page.get_by_text("Select one to open it")).to_be_visible(timeout=SLOW_MS)
     past = page.get_by_test_id("stDataFrame").last
-    past.scroll_into_view_if_needed()
     past.click(position={"x": 16, "y": 52})
     expect(page).to_have_url(opened, timeout=SLOW_MS)
     button(page, "Use its plan again").click()
