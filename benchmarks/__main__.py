@@ -6,7 +6,10 @@ import argparse
 import runpy
 import sys
 
-NAMES = ("first_token", "embedded_speed", "lossless", "speedup", "tracing_cost")
+NAMES = (
+    *("first_token", "embedded_speed", "lossless", "speedup", "tracing_cost"),
+    *("side_by_side", "client_cost"),
+)
 
 
 def main() -> None:

@@ -83,21 +83,16 @@ def samples_of(store: Store, benchmark_id: str) -> pd.DataFrame:
 
 
 def with_baselines(plan: Plan, arms: Sequence[ArmState]) -> list[ArmState]:
-    """Each arm with the baseline it is compared with: plain decoding of the same model on the
-    same engine, with the same dtype if there are several."""
+    """Each arm with the baseline it is compared with: plain decoding of the same model, on the
+    same engine and with the same dtype."""
 
-    def baseline(arm: ArmState) -> int | None:
-        fits = [
-            other.arm_index
-            for other in arms
-            if other.method == Method.BASELINE
-            and (other.engine, other.model) == (arm.engine, arm.model)
-        ]
-        dtype = _dtype(plan, arm.arm_index)
-        same = [index for index in fits if _dtype(plan, index) == dtype]
-        return next(iter([*same, *fits]), None)
+    def kind(arm: ArmState) -> tuple[str, str | None, str]:
+        return arm.engine, arm.model, _dtype(plan, arm.arm_index)
 
-    return [replace(arm, baseline=baseline(arm)) for arm in arms]
+    baselines = {
+        kind(arm): arm.arm_index for arm in reversed(arms) if arm.method == Method.BASELINE
+    }
+    return [replace(arm, baseline=baselines.get(kind(arm))) for arm in arms]
 
 
 def _dtype(plan: Plan, index: int) -> str:

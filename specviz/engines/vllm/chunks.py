@@ -92,7 +92,7 @@ def _read(data: dict[str, Any], elapsed_ms: float) -> Chunk:
 
 
 def _ids(value: Any) -> tuple[int, ...] | None:
-    return None if value is None else tuple(int(token_id) for token_id in value)
+    return None if value is None else tuple(map(int, value))
 
 
 def _read_counts(metrics: dict[str, Any] | None) -> SpecCounts | None:

@@ -1,23 +1,21 @@
 """A server as a benchmark uses it: many streams at once at little cost, samples instead of steps.
 
-While a stream runs only its pieces and when they came are kept (`sse`); it is read when it has
-ended (`sampled`). The rest of the program talks to servers through `client`.
+While a stream runs only its bytes and when they came are kept (`connections`); it is read when it
+has ended (`sampled`). The rest of the program talks to servers through `client`.
 """
 
 from __future__ import annotations
 
 import json
 import time
-import urllib.request
 import uuid
-from urllib.parse import urlsplit
 
-import aiohttp
 import httpx2
 
 from specviz.config import Method, Prompt, Sampling
 from specviz.engines.vllm.capabilities import Capabilities, probe
 from specviz.engines.vllm.client import STALL_TIMEOUT_S, api_key
+from specviz.engines.vllm.connections import Connections, NotConnected
 from specviz.engines.vllm.failures import (
     connection_broke,
     cut_off,
@@ -35,10 +33,10 @@ from specviz.sample import Sample
 ID_PREFIX = "bench-"
 """Not the prefix that asks the plugin for a trace: what is timed is never traced."""
 
-CONNECT_TIMEOUT_S = 10.0
+CHAT = "/v1/chat/completions"
 
-KEEP_ALIVE_S = 3.0
-"""How long an unused connection is kept: less than the 5 s after which vLLM closes it."""
+TIMEOUT_S = 10.0
+"""For the server's metrics page."""
 
 
 class TimedServer:
@@ -47,6 +45,7 @@ class TimedServer:
     def __init__(
         self,
         capabilities: Capabilities,
+        http: httpx2.AsyncClient,
         *,
         model: str | None = None,
         method: Method | None = None,
@@ -60,8 +59,10 @@ class TimedServer:
             self.method = Method.BASELINE
         self.k = capabilities.k or k
         self.stall_timeout_s = stall_timeout_s
-        self._chat_url = f"{capabilities.url}/v1/chat/completions"
-        self._http = _session(capabilities.url, stall_timeout_s)
+        self._http = http
+        self._connections = Connections(
+            capabilities.url, _headers(), stall_timeout_s=stall_timeout_s
+        )
         self._salts: bool | None = None
 
     async def sample(self, prompt: Prompt, sampling: Sampling) -> Sample:
@@ -71,13 +72,15 @@ class TimedServer:
         closes the connection, which makes the server drop the request.
         """
         request_id = f"{ID_PREFIX}{uuid.uuid4().hex}"
-        body, reads = self._body(prompt, sampling), list[Read]()
+        headers, body = {"X-Request-Id": request_id}, self._body(prompt, sampling)
+        reads, status, failure = list[Read](), 200, None
         sent_s = time.perf_counter()
         try:
-            await self._collect(body, request_id, reads)
-            failure = None
-        except (aiohttp.ClientError, OSError) as error:
+            status = await self._connections.post(CHAT, headers, body, reads)
+        except OSError as error:
             failure = self._failure(error)
+        if status != 200:
+            raise status_error(status, _reason(reads), self.capabilities, self.model)
         answer = read_answer(reads, sent_s)
         if failure is not None and not answer.done:
             raise failure
@@ -100,7 +103,8 @@ class TimedServer:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._http.close()
+        await self._connections.close()
+        await self._http.aclose()
 
     def _body(self, prompt: Prompt, sampling: Sampling) -> bytes:
         body: dict[str, object] = {
@@ -120,27 +124,18 @@ class TimedServer:
             body["cache_salt"] = uuid.uuid4().hex
         return json.dumps(body).encode()
 
-    async def _collect(self, body: bytes, request_id: str, reads: list[Read]) -> None:
-        """Send a request and put down what arrives, as it arrives."""
-        headers = {"X-Request-Id": request_id}
-        async with self._http.post(self._chat_url, data=body, headers=headers) as response:
-            if response.status != 200:
-                reason = _reason(await response.text(errors="replace"))
-                raise status_error(response.status, reason, self.capabilities, self.model)
-            read, clock = response.content.readany, time.perf_counter
-            while piece := await read():
-                reads.append((clock(), piece))
-
     async def _metrics(self) -> str:
         """The page `/metrics`, empty where there is none."""
         try:
-            async with self._http.get(f"{self.capabilities.url}/metrics") as response:
-                return await response.text() if response.status == 200 else ""
-        except (aiohttp.ClientError, OSError) as error:
-            raise self._failure(error) from error
+            page = await self._http.get(f"{self.capabilities.url}/metrics", timeout=TIMEOUT_S)
+        except httpx2.ConnectError as error:
+            raise nothing_answers(self.capabilities) from error
+        except httpx2.HTTPError as error:
+            raise connection_broke(error, self.capabilities) from error
+        return page.text if page.status_code == 200 else ""
 
-    def _failure(self, error: Exception) -> EngineError:
-        if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+    def _failure(self, error: OSError) -> EngineError:
+        if isinstance(error, NotConnected):
             return nothing_answers(self.capabilities)
         if isinstance(error, TimeoutError):
             return stalled(self.stall_timeout_s)
@@ -160,41 +155,30 @@ async def open_timed(
     `method` and `k` are what the caller believes; the server's own word wins. Raises
     ServerUnreachable, NotAnOpenAIServer, or RequestRefused for a model it does not serve.
     """
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {api_key()}"}) as http:
+    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {api_key()}"})
+    try:
         capabilities = await probe(url, http)
-    capabilities.check_serves(model)
-    return TimedServer(
-        capabilities, model=model, method=method, k=k, stall_timeout_s=stall_timeout_s
-    )
+        capabilities.check_serves(model)
+        return TimedServer(
+            capabilities, http, model=model, method=method, k=k, stall_timeout_s=stall_timeout_s
+        )
+    except BaseException:
+        await http.aclose()
+        raise
 
 
-def _session(url: str, stall_timeout_s: float) -> aiohttp.ClientSession:
-    """Connections without a limit to their number: requests wait at the server, not here."""
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_S),
-        timeout=aiohttp.ClientTimeout(
-            total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=stall_timeout_s
-        ),
-        headers={
-            "Authorization": f"Bearer {api_key()}",
-            "Content-Type": "application/json",
-            "Accept-Encoding": "identity",  # a proxy that compresses would hold chunks back
-        },
-        cookie_jar=aiohttp.DummyCookieJar(),
-        proxy=_proxy(url),
-    )
+def _headers() -> dict[str, str]:
+    return {
+        "Authorization": f"Bearer {api_key()}",
+        "Content-Type": "application/json",
+        "Accept": "text/event-stream",
+        "Accept-Encoding": "identity",  # a proxy that compresses would hold chunks back
+    }
 
 
-def _proxy(url: str) -> str | None:
-    """The proxy that the environment names for a URL; aiohttp would look it up per request."""
-    parts = urlsplit(url)
-    if parts.hostname is None or urllib.request.proxy_bypass(parts.hostname):
-        return None
-    return urllib.request.getproxies().get(parts.scheme)
-
-
-def _reason(body: str) -> str:
+def _reason(reads: list[Read]) -> str:
     """The server's sentence, or the start of a page that something else answered with."""
+    body = b"".join(piece for _, piece in reads).decode(errors="replace")
     try:
         told = reason_in(json.loads(body))
     except ValueError:
