@@ -65,7 +65,11 @@ class BenchArm:
         return None
 
     async def close(self) -> None:
+        """Let go of the engine, and end the server that was started for it: the next group of
+        arms needs its memory."""
         await self.engine.close()
+        if self.opened.server is not None:
+            await asyncio.to_thread(self.opened.server.stop)
 
 
 async def open_arm(

@@ -45,7 +45,7 @@ OpenArms = Callable[[], AbstractContextManager[OpenTimedArm]]
 @contextmanager
 def arms_of_this_machine() -> Iterator[OpenTimedArm]:
     """The real engines, with servers of the benchmark's own."""
-    with closing(ServerPool(LOGS)) as pool:
+    with closing(ServerPool(LOGS, max_servers=None)) as pool:
 
         async def open_arm(config: RunConfig, note: Note) -> TimedArm:
             return await open_timed_arm(config, pool, note)

@@ -103,9 +103,8 @@ class Bench:
                 await self._stage(stage, arms)
             for arm in arms.values():
                 if arm.tally.error is None:
-                    arm.tally.phase = (
-                        "finished" if arm.tally.done == arm.tally.planned else "waiting"
-                    )
+                    asked = arm.tally.done + arm.tally.failed
+                    arm.tally.phase = "finished" if asked >= arm.tally.planned else "waiting"
 
     async def _open(
         self, index: int, open_timed: OpenTimedArm, opened: AsyncExitStack

@@ -39,10 +39,14 @@ class Slot:
 
 
 class ServerPool:
-    """Starts servers on demand. All methods may be called from any thread."""
+    """Starts servers on demand. All methods may be called from any thread.
 
-    def __init__(self, log_dir: Path) -> None:
+    `max_servers` None keeps as many as are asked for: its user stops those that it no longer needs.
+    """
+
+    def __init__(self, log_dir: Path, max_servers: int | None = MAX_SERVERS) -> None:
         self._log_dir = log_dir
+        self._max_servers = max_servers
         self._slots: dict[ServerSpec, Slot] = {}
         self._locks: dict[ServerSpec, threading.Lock] = {}
         self._lock = threading.Lock()
@@ -124,10 +128,13 @@ class ServerPool:
             slot.last_used = self._clock
 
     def _make_room(self, spec: ServerSpec) -> None:
+        if self._max_servers is None:
+            return
         ready = [
             slot
             for slot in self._slots.values()
             if slot.phase is ServerPhase.READY and slot.spec != spec
         ]
-        for slot in sorted(ready, key=lambda slot: slot.last_used)[: len(ready) + 1 - MAX_SERVERS]:
+        too_many = max(0, len(ready) + 1 - self._max_servers)
+        for slot in sorted(ready, key=lambda slot: slot.last_used)[:too_many]:
             self.stop(slot.spec)
