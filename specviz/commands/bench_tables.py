@@ -19,6 +19,8 @@ COLUMNS = (
     *("tok/step", "speed-up, 95 %"),
 )
 
+NOTES_SHOWN = 6
+
 Document = Mapping[str, Any]
 
 
@@ -38,8 +40,12 @@ def print_results(found: Document) -> None:
     for check in results["checks"]:
         console.print(Text(_check(check)))
     notes = [*results["notes"], *(note for cell in results["cells"] for note in cell["notes"])]
-    for note in dict.fromkeys(notes):
+    distinct = list(dict.fromkeys(notes))
+    for note in distinct[:NOTES_SHOWN]:
         console.print(Text(note), style="dim")
+    if len(distinct) > NOTES_SHOWN:
+        rest = f"{len(distinct) - NOTES_SHOWN} further notes with their arms: --json"
+        console.print(Text(rest), style="dim")
     console.print(Text(f"benchmark {found['benchmark_id']}"), style="dim")
 
 
