@@ -1,0 +1,228 @@
+"""What a client costs: output tokens per CPU second of specviz's and of other load generators.
+
+A demo server answers a few prompts once; a stand-in then replays its streams to every client, 64 at
+a time, all of them one engine step every 20 ms, so that only the client differs. CPU seconds are
+user + system of the client's process tree. Start-up is taken out by running N and 3 N requests: the
+figure is the difference in tokens over the difference in CPU seconds. The runs are interleaved
+(A B C with N, C B A with 3 N, again and again); printed are the median of the rounds and their
+range, and the other clients' CPU seconds per token relative to specviz's.
+
+    specviz client        `TimedServer.sample` in a closed loop
+    specviz client uvloop the same on uvloop's event loop
+    specviz bench         the whole command: plan, runner, store, results
+    vllm bench serve      without a tokenizer, which it would spend more on
+    GuideLLM              in an environment of its own, which is made once
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx
+
+from benchmarks.clients import (
+    Client,
+    Work,
+    closed_loop,
+    guidellm_run,
+    run_client,
+    specviz_bench,
+    vllm_bench_serve,
+)
+from benchmarks.guidellm_venv import FOLDER, VERSION, guidellm
+from benchmarks.recording import record
+from benchmarks.replay_server import NUMBER
+from specviz.config import Method, Sampling
+from specviz.engines.vllm.arms import demo_spec
+from specviz.engines.vllm.pool import ServerPool
+from specviz.machine import git_revision, hardware_summary, package_version, vllm_version
+from specviz.paths import LOGS, PROJECT_ROOT
+from specviz.prompts import CATEGORIES, load_prompts
+
+RESULTS = PROJECT_ROOT / "benchmarks" / "results" / "client_cost.json"
+PER_CATEGORY = 8
+MAX_TOKENS = 128
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a client: what it was sent and what it took."""
+
+    requests: int
+    tokens: int
+    cpu_s: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """A client's figures over the rounds: tokens per CPU second, start-up taken out."""
+
+    client: str
+    tokens_per_cpu_s: float
+    low: float
+    high: float
+    cpu_us_per_token: float
+    rounds: list[float]
+
+
+def record_demo(path: Path) -> None:
+    """Ask a demo server for every prompt once and keep its streams."""
+    prompts = [p for category in CATEGORIES for p in load_prompts(category)[:PER_CATEGORY]]
+    pool = ServerPool(LOGS)
+    try:
+        spec = demo_spec(Method.DRAFT_MODEL, 5)
+        url = pool.ensure(spec, lambda _: None).url
+        found = asyncio.run(record(url, spec.model, prompts, Sampling(max_tokens=MAX_TOKENS)))
+    finally:
+        pool.close()
+    found.save(path)
+
+
+@contextmanager
+def replaying(recording: Path, interval_ms: float) -> Iterator[str]:
+    """The stand-in in a process of its own; yields its URL."""
+    module = [sys.executable, "-m", "benchmarks.replay_server", str(recording)]
+    process = subprocess.Popen(
+        [*module, "--interval-ms", str(interval_ms)], cwd=PROJECT_ROOT, stdout=subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
+
+
+def write_prompts(recording: Path, count: int, path: Path) -> None:
+    """As many prompts as are asked for, all different, in the recorded order."""
+    streams = json.loads(recording.read_text(encoding="utf-8"))["streams"]
+    texts = (f"{streams[n % len(streams)]['prompt']}{NUMBER}{n}" for n in range(count))
+    path.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in texts))
+
+
+def measure(client: Client, work: Work) -> Run:
+    """Run a client and ask the stand-in what it has sent it. Raises RuntimeError if not all."""
+    before = httpx.get(f"{work.url}/totals").json()
+    cost = run_client(client, work)
+    after = httpx.get(f"{work.url}/totals").json()
+    requests, tokens = (after[name] - before[name] for name in ("requests", "output_tokens"))
+    if requests < work.count:
+        raise RuntimeError(f"{client.name} took {requests} answers of {work.count}.")
+    return Run(requests, tokens, cost.cpu_s)
+
+
+def measure_all(
+    clients: Sequence[Client], small: Work, large: Work, rounds: int
+) -> dict[str, list[tuple[Run, Run]]]:
+    """Per client and round, the small run and the large one."""
+    found: dict[str, list[tuple[Run, Run]]] = {client.name: [] for client in clients}
+    for number in range(rounds):
+        shift = number % len(clients)
+        order = [*clients[shift:], *clients[:shift]]
+        first = {client.name: measure(client, small) for client in order}
+        second = {client.name: measure(client, large) for client in reversed(order)}
+        for name, pairs in found.items():
+            pairs.append((first[name], second[name]))
+        print(f"\rround {number + 1} of {rounds}", end="", flush=True)
+    print("\r", end="")
+    return found
+
+
+def row(client: str, pairs: Sequence[tuple[Run, Run]]) -> Row:
+    """The median over rounds, each with its own start-up taken out."""
+    rounds = [(large.tokens - small.tokens) / (large.cpu_s - small.cpu_s) for small, large in pairs]
+    median = statistics.median(rounds)
+    return Row(client, median, min(rounds), max(rounds), 1e6 / median, rounds)
+
+
+def print_table(rows: Sequence[Row]) -> None:
+    print(f"{'client':<24} {'tokens per CPU s':>16} {'range':>19} {'CPU µs/token':>13} {'cost':>7}")
+    for one in rows:
+        span = f"{one.low:,.0f} to {one.high:,.0f}"
+        cost = one.cpu_us_per_token / rows[0].cpu_us_per_token
+        print(
+            f"{one.client:<24} {one.tokens_per_cpu_s:>16,.0f} {span:>19} "
+            f"{one.cpu_us_per_token:>13.1f} {cost:>6.2f}×"
+        )
+
+
+def clients(names: Sequence[str], guidellm_folder: Path) -> list[Client]:
+    """Those named, or all that this machine can run."""
+    found = [
+        Client("specviz client", closed_loop()),
+        Client("specviz client uvloop", closed_loop("--uvloop")),
+        Client("specviz bench", specviz_bench),
+        Client("vllm bench serve", vllm_bench_serve),
+    ]
+    wanted = [client for client in found if not names or client.name in names]
+    if (not names or "GuideLLM" in names) and (executable := guidellm(guidellm_folder)):
+        wanted.append(Client("GuideLLM", guidellm_run(executable)))
+    return wanted
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--requests", type=int, default=1000, help="of the small run")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--streams", type=int, default=64, help="requests at once")
+    parser.add_argument("--interval-ms", type=float, default=20.0, help="0: as fast as they read")
+    parser.add_argument("--clients", nargs="*", default=[], help="by name; default: all")
+    parser.add_argument("--guidellm", type=Path, default=FOLDER, help="its environment")
+    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
+    options, _ = parser.parse_known_args()
+
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        recording = folder / "recording.json"
+        record_demo(recording)
+        for count in (options.requests, 3 * options.requests):
+            write_prompts(recording, count, folder / f"{count}.jsonl")
+        with replaying(recording, options.interval_ms) as url:
+            model = httpx.get(f"{url}/v1/models").json()["data"][0]["id"]
+            prompts = folder / f"{options.requests}.jsonl"
+            small = Work(url, model, prompts, options.requests, options.streams, folder)
+            count = 3 * options.requests
+            large = replace(small, prompts=folder / f"{count}.jsonl", count=count)
+            found = measure_all(
+                clients(options.clients, options.guidellm), small, large, options.rounds
+            )
+    rows = [row(client, pairs) for client, pairs in found.items()]
+    print(f"{hardware_summary()}; {options.streams} streams, {options.rounds} rounds of")
+    print(
+        f"{options.requests} and {3 * options.requests} requests, {options.interval_ms:g} ms/step"
+    )
+    print_table(rows)
+    if options.save:
+        about = {
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "hardware": hardware_summary(),
+            "git_revision": git_revision(),
+            "versions": {
+                "vllm": vllm_version(),
+                "guidellm": VERSION,
+                "uvloop": package_version("uvloop"),
+            },
+            "streams": options.streams,
+            "interval_ms": options.interval_ms,
+            "requests": [options.requests, 3 * options.requests],
+        }
+        table = [asdict(one) for one in rows]
+        RESULTS.write_text(json.dumps({**about, "rows": table}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
