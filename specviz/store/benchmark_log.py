@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
@@ -14,12 +15,16 @@ from specviz.prompt_sets import Conversation
 from specviz.store import benchmark_tables as tables
 from specviz.store.benchmark_rows import ArmRow, RoundRow, SampleRow
 from specviz.store.sample_tables import check_texts, insert_samples
-from specviz.store.writer import Writer
+from specviz.store.writer import FLUSH_S, Writer
+
+COMMIT_EVERY_S = FLUSH_S
+"""A commit takes several ms of the machine that is being measured. One that comes alone is made at
+once; where requests end more often, those of this time share one."""
 
 
 class BenchmarkLog:
-    """Writes a benchmark. A request is on disk a few ms after it was added: a crash loses what
-    was in flight, and those that had just finished are asked again."""
+    """Writes a benchmark. What a crash loses was in flight or had ended within `COMMIT_EVERY_S`:
+    resuming asks it again."""
 
     def __init__(self, writer: Writer, benchmark_id: str) -> None:
         self.benchmark_id = benchmark_id
@@ -27,6 +32,8 @@ class BenchmarkLog:
         self._lock = threading.Lock()
         self._rows: list[SampleRow] = []
         self._written = 0  # of `_rows`, by the transaction under way
+        self._queued = False
+        self._committed_s = -COMMIT_EVERY_S
         self._error: Exception | None = None
 
     def begin(
@@ -88,12 +95,16 @@ class BenchmarkLog:
         check_texts(row)
         with self._lock:
             self._rows.append(row)
-        self._writer.submit(self._write, urgent=True).add_done_callback(self._committed)
+            is_queued, self._queued = self._queued, True
+        if not is_queued:
+            wait_s = max(0.0, self._committed_s + COMMIT_EVERY_S - time.monotonic())
+            job = self._writer.submit(self._write, within_s=wait_s)
+            job.add_done_callback(self._committed)
 
     def end(self, status: RunStatus, error: str | None) -> None:
         """Save how it ended, after everything that was added, also what could not be saved
         before. Raises StoreError."""
-        self._writer.submit(self._write, urgent=True).add_done_callback(self._committed)
+        self._writer.submit(self._write).add_done_callback(self._committed)
         now = datetime.now(UTC)
 
         def write(cursor: DuckDBPyConnection) -> None:
@@ -105,17 +116,18 @@ class BenchmarkLog:
             raise self._error
 
     def _save(self, write: Callable[[DuckDBPyConnection], None]) -> None:
-        self._writer.submit(write, urgent=True).result()
+        self._writer.submit(write).result()
 
     def _write(self, cursor: DuckDBPyConnection) -> None:
         with self._lock:
-            rows = tuple(self._rows)
+            rows, self._queued = tuple(self._rows), False
         if rows:
             insert_samples(cursor, self.benchmark_id, rows)
         self._written = len(rows)
 
     def _committed(self, future: Future[None]) -> None:
         """After the commit, on the writer's thread and so before the next `_write`."""
+        self._committed_s = time.monotonic()
         self._error = failure if isinstance(failure := future.exception(), Exception) else None
         if failure is None:
             with self._lock:

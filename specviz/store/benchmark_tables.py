@@ -6,13 +6,27 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 
+import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from specviz import __version__
 from specviz.config import Run, RunStatus
 from specviz.prompt_sets import Conversation
 from specviz.store.benchmark_rows import ArmRow, RoundRow
-from specviz.store.tables import has_run, insert, insert_run, to_utc, update
+from specviz.store.tables import has_run, insert, insert_arrow, insert_run, to_utc, update
+
+_MESSAGE = pa.struct([("role", pa.string()), ("content", pa.string())])
+PROMPTS = pa.schema(
+    [
+        ("benchmark_id", pa.string()),
+        ("prompt_index", pa.int32()),
+        ("item_id", pa.string()),
+        ("category", pa.string()),
+        ("turns", pa.list_(pa.string())),
+        ("earlier", pa.list_(_MESSAGE)),
+        ("max_tokens", pa.int32()),
+    ]
+)
 
 
 def insert_benchmark(
@@ -42,11 +56,11 @@ def insert_benchmark(
         "specviz_version": __version__,
     }
     insert(cursor, "benchmarks", row)
-    for index, conversation in enumerate(conversations):
-        prompt = asdict(conversation)
-        prompt["turns"], prompt["earlier"] = list(prompt["turns"]), list(prompt["earlier"])
-        key = {"benchmark_id": benchmark_id, "prompt_index": index}
-        insert(cursor, "benchmark_prompts", key | prompt)
+    prompts = [
+        {"benchmark_id": benchmark_id, "prompt_index": index, **asdict(conversation)}
+        for index, conversation in enumerate(conversations)
+    ]
+    insert_arrow(cursor, "benchmark_prompts", pa.Table.from_pylist(prompts, schema=PROMPTS))
 
 
 def set_status(

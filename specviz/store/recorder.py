@@ -14,7 +14,7 @@ from duckdb import DuckDBPyConnection
 from specviz.config import Prompt, Run, RunStatus
 from specviz.errors import StoreError
 from specviz.store.tables import end_request, insert_request, write_events
-from specviz.store.writer import Writer
+from specviz.store.writer import FLUSH_S, Writer
 from specviz.trace import Event, RequestStarted, Step, StepsRevised, Trace, fold
 
 
@@ -107,7 +107,7 @@ class StoreRecorder:
         self._written = _Saved()  # by the transaction under way
         self._queued = False
         self._error: str | None = None
-        self._queue(urgent=False)  # the prompt is kept even if the engine never answers
+        self._queue(FLUSH_S)  # the prompt is kept even if the engine never answers
 
     @property
     def error(self) -> str | None:
@@ -124,16 +124,16 @@ class StoreRecorder:
                 raise ValueError("the request was finished already")
             self._log.append(event)
             if not self._queued:
-                self._queue(urgent=False)
+                self._queue(FLUSH_S)
 
     def finish(self, status: RunStatus, *, error: str | None = None) -> None:
         with self._lock:
             self._end = (status, error)
-            future = self._queue(urgent=True)
+            future = self._queue()
         future.result()
 
-    def _queue(self, *, urgent: bool) -> Future[None]:
-        future = self._writer.submit(self._write, urgent=urgent)
+    def _queue(self, within_s: float = 0.0) -> Future[None]:
+        future = self._writer.submit(self._write, within_s=within_s)
         self._queued = True
         future.add_done_callback(self._committed)
         return future
@@ -164,6 +164,6 @@ class StoreRecorder:
 
     def _queue_rest(self) -> None:
         try:
-            self._queue(urgent=False)
+            self._queue(FLUSH_S)
         except StoreError as closed:
             self._error = str(closed)

@@ -186,7 +186,7 @@ class Store:
             yield cursor
 
     def _save(self, write: Write) -> None:
-        self._writer.submit(write, urgent=True).result()
+        self._writer.submit(write).result()
 
     @contextmanager
     def _reading(self) -> Iterator[DuckDBPyConnection]:

@@ -43,8 +43,9 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, write: Write, *, urgent: bool) -> Future[None]:
-        """Queue a job, once however often it is submitted; the future is done after the commit.
+    def submit(self, write: Write, *, within_s: float = 0.0) -> Future[None]:
+        """Queue a job, once however often it is submitted; the future is done after the commit,
+        which begins `within_s` from now.
 
         `write` may be called again if a commit fails, so it must only read its own state. The
         future's exception is a StoreError. Raises StoreError after `close`.
@@ -53,7 +54,7 @@ class Writer:
             if self._closing:
                 raise StoreError("The database is closed.")
             future = self._jobs.setdefault(write, Future())
-            self._due = min(self._due, time.monotonic() + (0.0 if urgent else FLUSH_S))
+            self._due = min(self._due, time.monotonic() + within_s)
             self._changed.notify()
             return future
 

@@ -150,7 +150,7 @@ def test_the_time_budget_ends_it_and_resuming_gives_it_another(
 def test_after_a_crash_only_what_is_missing_is_asked(
     store: Store, new_board, new_plan, tmp_path: Path
 ) -> None:
-    engines = {Method.BASELINE: FakeEngine(seconds=0.01), Method.NGRAM: FakeEngine(seconds=0.01)}
+    engines = {Method.BASELINE: FakeEngine(seconds=0.06), Method.NGRAM: FakeEngine(seconds=0.06)}
     board = new_board(engines)
     plan = new_plan(BASELINE, NGRAM, prompts=30, turns=2, loads=(Load(concurrency=3),))
     benchmark_id = board.start(plan)
