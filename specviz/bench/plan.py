@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from specviz.analysis.arm_names import arm_names
-from specviz.analysis.benchmark.results import Slo
-from specviz.config import Method, RunConfig, Sampling
+from specviz.analysis.benchmark.results import Slo, load_text
+from specviz.config import EngineKind, Method, RunConfig, Sampling
 from specviz.errors import UsageError
 from specviz.prompt_sets import PromptSource
 
@@ -51,9 +51,8 @@ class Load:
 
     @property
     def title(self) -> str:
-        if self.concurrency is not None:
-            return f"concurrency {self.concurrency}"
-        return f"{self.request_rate:g} requests/s"
+        """`concurrency 8`, or `2.5 requests/s`."""
+        return load_text(self.concurrency, self.request_rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +62,11 @@ class PlanArm:
 
     config: RunConfig
     base_only: bool = False
+
+    @property
+    def starts_server(self) -> bool:
+        """Whether a vLLM server of our own is started for it."""
+        return self.config.engine is EngineKind.VLLM and self.config.server_url is None
 
 
 @dataclass(frozen=True, slots=True)

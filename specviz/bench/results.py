@@ -12,7 +12,7 @@ from specviz.analysis.benchmark.summary import summarise
 from specviz.bench.arm import arm_row
 from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import parse_plan
-from specviz.bench.schedule import stages
+from specviz.bench.schedule import rounds_of_arms
 from specviz.config import Method
 from specviz.store import ArmRow, Store
 from specviz.store.benchmark_reads import (
@@ -35,10 +35,7 @@ def results_of(store: Store, benchmark_id: str) -> Results:
     conversations = store.read(partial(read_conversations, benchmark_id=benchmark_id))
     opened = store.read(partial(read_arms, benchmark_id=benchmark_id))
     each = sum(len(conversation.turns) for conversation in conversations)
-    planned = [
-        each * sum(index in stage.arms for stage in stages(plan, row.servers_at_once))
-        for index in range(len(plan.arms))
-    ]
+    rounds_of = rounds_of_arms(plan, row.servers_at_once)
     finished = samples[samples["status"] == "finished"].groupby("arm_index").size()
     arms = [
         ArmState(
@@ -53,7 +50,7 @@ def results_of(store: Store, benchmark_id: str) -> Results:
             prefix_caching=_caching(arm.prefix_caching),
             start_s=arm.start_s,
             finished=int(finished.get(index, 0)),
-            planned=planned[index],
+            planned=each * rounds_of[index],
             error=arm.error,
             baseline=None,
         )

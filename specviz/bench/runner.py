@@ -22,7 +22,7 @@ from specviz.bench.control import Control
 from specviz.bench.plan import Load, Plan
 from specviz.bench.progress import BenchPhase
 from specviz.bench.rounds import RoundUnderWay
-from specviz.bench.schedule import Stage, blocks, stages, turns_of_arms
+from specviz.bench.schedule import Stage, blocks, rounds_of_arms, stages, turns_of_arms
 from specviz.bench.tally import Tally
 from specviz.bench.turn import Turn
 from specviz.config import EngineKind, RunConfig, RunStatus, Sampling
@@ -65,7 +65,8 @@ class Bench:
     def planned(self) -> Counter[int]:
         """Requests that the plan asks for, by arm."""
         each = sum(len(conversation.turns) for conversation in self.conversations)
-        return Counter({arm: each * n for arm, n in self._rounds_of_arms().items()})
+        rounds = rounds_of_arms(self.plan, self.servers_at_once)
+        return Counter({arm: each * n for arm, n in rounds.items()})
 
     def done_by_arm(self) -> Counter[int]:
         """Requests that earlier processes finished, by arm."""
@@ -88,9 +89,6 @@ class Bench:
         for group in by_group.values():
             if self.control.stop_reason is None:
                 await self._group(group, open_arm)
-
-    def _rounds_of_arms(self) -> Counter[int]:
-        return Counter(arm for stage in self.stages for arm in stage.arms)
 
     async def _group(self, group: Sequence[Stage], open_arm: OpenTimedArm) -> None:
         wanted = sorted({arm for stage in group for arm in stage.arms if self._left(stage, arm)})

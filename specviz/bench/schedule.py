@@ -12,12 +12,13 @@ two arms compares methods and not minutes.
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from specviz.bench.plan import Load, Plan
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import Method
 
 BLOCK_ROUNDS = 4
 """A block keeps its streams full this many times over, so that filling and draining, which a block
@@ -55,7 +56,7 @@ def server_groups(plan: Plan, servers_at_once: int) -> tuple[tuple[int, ...], ..
     baseline's is in every group, so that each method is interleaved with it.
     """
     indices = range(len(plan.arms))
-    started = [index for index in indices if _starts_server(plan.arms[index].config)]
+    started = [index for index in indices if plan.arms[index].starts_server]
     others = [index for index in indices if index not in started]
     baselines = [i for i in started if plan.arms[i].config.method is Method.BASELINE]
     shared = baselines if len(baselines) < servers_at_once else []
@@ -86,6 +87,11 @@ def stages(plan: Plan, servers_at_once: int) -> tuple[Stage, ...]:
     return tuple(found)
 
 
+def rounds_of_arms(plan: Plan, servers_at_once: int) -> Counter[int]:
+    """In how many rounds each arm goes over the prompts, by its place in the plan."""
+    return Counter(arm for stage in stages(plan, servers_at_once) for arm in stage.arms)
+
+
 def blocks(num_prompts: int, load: Load) -> list[range]:
     """The prompts of a round cut into blocks of nearly the same size.
 
@@ -104,10 +110,6 @@ def blocks(num_prompts: int, load: Load) -> list[range]:
 def turns_of_arms(arms: Sequence[int], block: int) -> Sequence[int]:
     """The order of the arms in a block: forwards, then backwards, and so on."""
     return arms if block % 2 == 0 else arms[::-1]
-
-
-def _starts_server(config: RunConfig) -> bool:
-    return config.engine is EngineKind.VLLM and config.server_url is None
 
 
 def _id(*parts: object) -> str:

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from specviz import runtime
 from specviz.analysis.digits import digits
+from specviz.analysis.durations import duration
 from specviz.bench.board import BenchBoard
 from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import read_plan
@@ -134,16 +135,6 @@ def _line(progress: Progress) -> str:
         parts.append(f"{duration(progress.left_s)} left")
     parts.append(progress.doing or progress.phase.value)
     return " · ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """`45 s`, `3 min 20 s`, `2 h 5 min`."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def _shown(progress: Progress) -> Group:

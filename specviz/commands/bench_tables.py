@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from specviz.analysis.benchmark.results import CounterCheck, Speedup, load_text
 from specviz.analysis.digits import digits
 
 PIPED_WIDTH = 140
@@ -38,7 +39,7 @@ def print_results(found: Document) -> None:
         console.print(_table(f"{cell[1]}, temperature {cell[0]:g}", cells))
     console.print()
     for check in results["checks"]:
-        console.print(Text(_check(check)))
+        console.print(Text(_check(CounterCheck(**check))))
     notes = [*results["notes"], *(note for cell in results["cells"] for note in cell["notes"])]
     distinct = list(dict.fromkeys(notes))
     for note in distinct[:NOTES_SHOWN]:
@@ -51,12 +52,7 @@ def print_results(found: Document) -> None:
 
 def speedup_text(speedup: Document | None) -> str:
     """`1.87× (1.66 to 2.05)`, without the interval where there are too few prompts."""
-    if speedup is None:
-        return "–"
-    ratio = f"{speedup['ratio']:.2f}×"
-    if speedup["low"] is None or speedup["high"] is None:
-        return ratio
-    return f"{ratio} ({speedup['low']:.2f} to {speedup['high']:.2f})"
+    return "–" if speedup is None else Speedup(**speedup).text
 
 
 def _table(title: str, cells: Sequence[Document]) -> Table:
@@ -85,19 +81,13 @@ def _quantile(quantiles: Document | None, name: str) -> float | None:
 
 
 def _load(cell: Document) -> str:
-    if cell["concurrency"] is not None:
-        return f"concurrency {cell['concurrency']}"
-    return f"{cell['request_rate']:g} requests/s"
+    return load_text(cell["concurrency"], cell["request_rate"])
 
 
-def _check(check: Document) -> str:
-    ours = (check["num_drafts"], check["num_draft_tokens"], check["num_accepted_tokens"])
-    server = (
-        check["server_drafts"],
-        check["server_draft_tokens"],
-        check["server_accepted_tokens"],
-    )
-    said = f"{check['arm']}: {ours[2]:,} of {ours[1]:,} draft tokens accepted, "
-    if ours == server:
+def _check(check: CounterCheck) -> str:
+    accepted, drafted = check.num_accepted_tokens, check.num_draft_tokens
+    said = f"{check.arm}: {accepted:,} of {drafted:,} draft tokens accepted, "
+    if check.agrees:
         return said + "as /metrics of the server counted"
-    return said + f"but /metrics counted {server[2]:,} of {server[1]:,}: other traffic?"
+    server = f"{check.server_accepted_tokens:,} of {check.server_draft_tokens:,}"
+    return said + f"but /metrics counted {server}: other traffic?"

@@ -74,11 +74,8 @@ def interval(speedups: Sequence[Speedup]) -> Mapping[str, Any]:
 
 
 def hover_text(speedup: Speedup) -> str:
-    """`1.67× (1.48 to 1.84), 30 prompts`."""
-    bounds = ""
-    if speedup.low is not None and speedup.high is not None:
-        bounds = f" ({speedup.low:.2f} to {speedup.high:.2f})"
-    return f"{speedup.ratio:.2f}×{bounds}, {speedup.prompts} prompts, by {speedup.basis}"
+    """`1.67× (1.48 to 1.84), 30 prompts, by time`."""
+    return f"{speedup.text}, {speedup.prompts} prompts, by {speedup.basis}"
 
 
 def _marks(dots: Sequence[Dot]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.benchmark.results import ArmState, Cell, Results
+from specviz.analysis.benchmark.results import ArmState, Cell, Results, load_text
 from specviz.bench.results import results_of, samples_of
 from specviz.figures.bench_arms import arm_colours
 from specviz.store import Store
@@ -65,8 +65,7 @@ def load_of(cell: Cell) -> Load:
 
 def load_title(load: Load) -> str:
     """`concurrency 8`, or `2.5 requests/s`."""
-    concurrency, rate = load
-    return f"{rate:g} requests/s" if concurrency is None else f"concurrency {concurrency}"
+    return load_text(*load)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Computing the figures")

@@ -121,12 +121,7 @@ def _short(model: str | None) -> str | None:
 
 def speedup_text(cell: Cell) -> str | None:
     """`1.67× (1.48 to 1.84)`; without an interval where there are too few prompts."""
-    speedup = cell.speedup
-    if speedup is None:
-        return None
-    if speedup.low is None or speedup.high is None:
-        return f"{speedup.ratio:.2f}×"
-    return f"{speedup.ratio:.2f}× ({speedup.low:.2f} to {speedup.high:.2f})"
+    return None if cell.speedup is None else cell.speedup.text
 
 
 def quantile(name: str, which: str) -> Column:

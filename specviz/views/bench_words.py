@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from specviz.analysis.durations import duration
 from specviz.bench.plan import Plan
 from specviz.bench.progress import BenchPhase, Progress
-from specviz.bench.schedule import stages
-from specviz.config import EngineKind
+from specviz.bench.schedule import rounds_of_arms
 
 NAMES = {
     BenchPhase.STARTING: "starting",
@@ -42,7 +42,7 @@ def plan_summary(plan: Plan, prompts: int, turns: int, servers_at_once: int) -> 
         asked += f" with {counted(turns, 'turn')}"
     factors += [asked, counted(plan.repetitions, "run")]
     requests = cells * turns * plan.repetitions
-    rounds = sum(len(stage.arms) for stage in stages(plan, servers_at_once))
+    rounds = rounds_of_arms(plan, servers_at_once).total()
     text = f"{' × '.join(factors)} = {counted(requests, 'request')}"
     if more := rounds * turns - requests:
         text += f", and {more:,} of the baseline again beside each group of servers"
@@ -68,16 +68,6 @@ def share_done(done: int, planned: int) -> float:
     return min(1.0, done / planned) if planned else 0.0
 
 
-def duration(seconds: float) -> str:
-    """The two largest units: `45 s`, `1 min 40 s`, `2 h 5 min`."""
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
 def as_text(text: str) -> str:
     """Markdown that shows what users, servers and files wrote as it is."""
     return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+-.!|<>~$:&" else sign for sign in text)
@@ -89,9 +79,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def _servers(plan: Plan) -> str:
-    started = sum(
-        arm.config.engine is EngineKind.VLLM and arm.config.server_url is None for arm in plan.arms
-    )
+    started = sum(arm.starts_server for arm in plan.arms)
     if not started:
         return "no server is started"
     return "1 vLLM server is started" if started == 1 else f"{started} vLLM servers are started"

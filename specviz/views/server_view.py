@@ -9,7 +9,7 @@ import streamlit as st
 
 from specviz.config import Method
 from specviz.engines.vllm.capabilities import Capabilities, probe
-from specviz.engines.vllm.client import api_key
+from specviz.engines.vllm.connecting import api_key
 from specviz.engines.vllm.pool import ServerPhase, ServerPool
 from specviz.errors import SpecvizError
 from specviz.views.arm_choice import demo_methods

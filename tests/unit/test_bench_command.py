@@ -122,6 +122,10 @@ def test_progress_in_a_terminal_shows_every_arm_and_believes_no_markup(
         assert text in shown
 
 
+COUNTED = {"prompts": 30, "excluded": 0, "basis": "time"}
+"""What else a document says of a speed-up."""
+
+
 def cell(**changes: Any) -> dict[str, Any]:
     quantiles = {"count": 5, "mean": 2.0, "p50": 1.5, "p90": 2.5, "p95": 3.5, "p99": 4.5}
     fields = {
@@ -134,7 +138,7 @@ def cell(**changes: Any) -> dict[str, Any]:
         "e2el_ms": quantiles,
         "throughput_tok_s": 321.0,
         "acceptance": {"rate": 0.625, "length": 2.875},
-        "speedup": {"ratio": 1.868, "low": 1.655, "high": 2.054},
+        "speedup": {"ratio": 1.868, "low": 1.655, "high": 2.054, **COUNTED},
         "notes": ["Few prompts."],
     }
     return {**fields, **changes}
@@ -148,12 +152,14 @@ NOTHING = dict.fromkeys(
 def check(server_accepted: int) -> dict[str, Any]:
     return {
         "arm": "ngram · K 3",
+        "arm_index": 1,
         "num_drafts": 1000,
         "num_draft_tokens": 3000,
         "num_accepted_tokens": 1875,
         "server_drafts": 1000,
         "server_draft_tokens": 3000,
         "server_accepted_tokens": server_accepted,
+        "rounds_without": 0,
     }
 
 
@@ -201,11 +207,11 @@ def test_results_of_nothing_are_printed(capsys) -> None:
 
 
 def test_a_speed_up_without_an_interval_or_at_all() -> None:
-    assert speedup_text({"ratio": 1.868, "low": 1.655, "high": 2.054}) in (
+    assert speedup_text({"ratio": 1.868, "low": 1.655, "high": 2.054, **COUNTED}) in (
         "1.87× (1.66 to 2.05)",
         "1.87× (1.65 to 2.05)",  # 1.655 lies between in binary
     )
-    assert speedup_text({"ratio": 0.5, "low": None, "high": None}) == "0.50×"
+    assert speedup_text({"ratio": 0.5, "low": None, "high": None, **COUNTED}) == "0.50×"
     assert speedup_text(None) == "–"
 
 

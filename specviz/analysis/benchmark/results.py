@@ -51,6 +51,13 @@ class Speedup:
     excluded: int
     basis: str
 
+    @property
+    def text(self) -> str:
+        """`1.87× (1.66 to 2.05)`; the ratio alone where there is no interval."""
+        if self.low is None or self.high is None:
+            return f"{self.ratio:.2f}×"
+        return f"{self.ratio:.2f}× ({self.low:.2f} to {self.high:.2f})"
+
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
@@ -118,9 +125,7 @@ class Cell:
     @property
     def load(self) -> str:
         """`concurrency 8`, or `2.5 requests/s`."""
-        if self.concurrency is not None:
-            return f"concurrency {self.concurrency}"
-        return f"{self.request_rate:g} requests/s"
+        return load_text(self.concurrency, self.request_rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +194,10 @@ class Results:
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; the keys are the field names."""
         return asdict(self)
+
+
+def load_text(concurrency: int | None, request_rate: float | None) -> str:
+    """`concurrency 8`, or `2.5 requests/s` where there is no concurrency."""
+    if concurrency is not None:
+        return f"concurrency {concurrency}"
+    return f"{request_rate:g} requests/s"

@@ -62,6 +62,11 @@ class Capabilities:
             )
         return "Only vLLM tells what was drafted: start one with `specviz serve`."
 
+    def settled(self, method: Method | None, k: int | None) -> tuple[Method | None, int | None]:
+        """Method and K: the server's own word where it tells, else what the caller believes."""
+        believed = Method.BASELINE if self.speculates is False else self.method or method
+        return believed, self.k or k
+
     def check_serves(self, model: str | None) -> None:
         """Raise RequestRefused for a model that is not served; None takes the first one."""
         if model is not None and model not in self.models:

@@ -6,7 +6,6 @@ records beside it. `specviz.engines.vllm.request` merges both into steps.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
@@ -17,8 +16,9 @@ import openai
 
 from specviz.config import Method, Prompt, Sampling
 from specviz.engines.vllm.assemble import ids_in_record
-from specviz.engines.vllm.capabilities import Capabilities, probe
+from specviz.engines.vllm.capabilities import Capabilities
 from specviz.engines.vllm.chunks import Chunk, read_chunk
+from specviz.engines.vllm.connecting import api_key, connecting
 from specviz.engines.vllm.detokenizer import Detokenizer, cut
 from specviz.engines.vllm.failures import stream_error
 from specviz.engines.vllm.request import RequestInFlight
@@ -45,10 +45,7 @@ class VllmEngine:
     ) -> None:
         self.capabilities = capabilities
         self.model = model or capabilities.model
-        self.method = capabilities.method or method
-        if capabilities.speculates is False:
-            self.method = Method.BASELINE
-        self.k = capabilities.k or k
+        self.method, self.k = capabilities.settled(method, k)
         self.traced = traced and capabilities.tracing and capabilities.speculates is not False
         self.stall_timeout_s = stall_timeout_s
         self._http = http
@@ -139,10 +136,7 @@ async def open_vllm(
     `method` and `k` are what the caller believes; the server's own word wins. Raises
     ServerUnreachable, NotAnOpenAIServer, or RequestRefused for a model it does not serve.
     """
-    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {api_key()}"})
-    try:
-        capabilities = await probe(url, http)
-        capabilities.check_serves(model)
+    async with connecting(url, model) as (capabilities, http):
         return VllmEngine(
             capabilities,
             http,
@@ -152,14 +146,6 @@ async def open_vllm(
             traced=traced,
             stall_timeout_s=stall_timeout_s,
         )
-    except BaseException:
-        await http.aclose()
-        raise
-
-
-def api_key() -> str:
-    """The operator's key; vLLM started without one accepts anything."""
-    return os.environ.get("OPENAI_API_KEY") or "none"
 
 
 def _local_tokenizer(capabilities: Capabilities) -> Path | None:

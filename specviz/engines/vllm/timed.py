@@ -13,8 +13,9 @@ import uuid
 import httpx2
 
 from specviz.config import Method, Prompt, Sampling
-from specviz.engines.vllm.capabilities import Capabilities, probe
-from specviz.engines.vllm.client import STALL_TIMEOUT_S, api_key
+from specviz.engines.vllm.capabilities import Capabilities
+from specviz.engines.vllm.client import STALL_TIMEOUT_S
+from specviz.engines.vllm.connecting import api_key, connecting
 from specviz.engines.vllm.connections import Connections, NotConnected
 from specviz.engines.vllm.failures import (
     connection_broke,
@@ -54,10 +55,7 @@ class TimedServer:
     ) -> None:
         self.capabilities = capabilities
         self.model = model or capabilities.model
-        self.method = capabilities.method or method
-        if capabilities.speculates is False:
-            self.method = Method.BASELINE
-        self.k = capabilities.k or k
+        self.method, self.k = capabilities.settled(method, k)
         self.stall_timeout_s = stall_timeout_s
         self._http = http
         self._connections = Connections(
@@ -155,16 +153,10 @@ async def open_timed(
     `method` and `k` are what the caller believes; the server's own word wins. Raises
     ServerUnreachable, NotAnOpenAIServer, or RequestRefused for a model it does not serve.
     """
-    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {api_key()}"})
-    try:
-        capabilities = await probe(url, http)
-        capabilities.check_serves(model)
+    async with connecting(url, model) as (capabilities, http):
         return TimedServer(
             capabilities, http, model=model, method=method, k=k, stall_timeout_s=stall_timeout_s
         )
-    except BaseException:
-        await http.aclose()
-        raise
 
 
 def _headers() -> dict[str, str]:
