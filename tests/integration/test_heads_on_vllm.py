@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -32,7 +33,15 @@ PROMPTS_PER_CATEGORY = 2
 LEAST_EQUAL_STEPS = 0.95
 RATE_TOLERANCE = 0.03
 
+HEADS = [
+    (Method.MEDUSA, HEAD_NAMES["medusa"]),
+    (Method.EAGLE, HEAD_NAMES["eagle"]),
+    (Method.EAGLE3, HEAD_NAMES["eagle3"]),
+    (Method.EAGLE3, SPECULATORS_NAME),
+]
+
 Family = tuple[LlamaForCausalLM, PreTrainedTokenizerFast]
+Servers = dict[str, Future[Server]]
 
 
 @pytest.fixture(scope="module")
@@ -43,25 +52,29 @@ def family() -> Iterator[Family]:
     torch.set_num_threads(threads)
 
 
-@pytest.mark.parametrize(
-    ("method", "folder"),
-    [
-        (Method.MEDUSA, HEAD_NAMES["medusa"]),
-        (Method.EAGLE, HEAD_NAMES["eagle"]),
-        (Method.EAGLE3, HEAD_NAMES["eagle3"]),
-        (Method.EAGLE3, SPECULATORS_NAME),
-    ],
-)
+@pytest.fixture(scope="module")
+def servers(start: Callable[[ServerSpec], Server]) -> Iterator[Servers]:
+    """One server per head, by its folder; a start keeps one core busy, so two start at a time."""
+    metrics = ("--per-request-spec-decode-metrics", "detailed")
+    with ThreadPoolExecutor(2) as pool:
+        starting: Servers = {}
+        for method, folder in HEADS:
+            draft = str(MODELS / folder)
+            spec = ServerSpec(str(DEMO_TARGET), method, draft, K, trace=False, extra_args=metrics)
+            starting[folder] = pool.submit(start, spec)
+        yield starting
+        pool.shutdown(cancel_futures=True)
+
+
+@pytest.mark.parametrize("folder", [folder for _, folder in HEADS])
 def test_server_accepts_what_the_evaluation_does(
-    method: Method, folder: str, family: Family, start: Callable[[ServerSpec], Server]
+    folder: str, family: Family, servers: Servers
 ) -> None:
     """Step by step over the server's own answers; the speculators folder holds the same head."""
     target, tokenizer = family
     name = HEAD_NAMES["eagle3"] if folder == SPECULATORS_NAME else folder
     hits = head_hits(load_head(MODELS / name, target), target)
-    metrics = ("--per-request-spec-decode-metrics", "detailed")
-    draft = str(MODELS / folder)
-    server = start(ServerSpec(str(DEMO_TARGET), method, draft, K, trace=False, extra_args=metrics))
+    server = servers[folder].result()
     steps = [step for text in prompts(tokenizer) for step in judged(server, text, hits)]
     server.stop()
     assert len(steps) > 50

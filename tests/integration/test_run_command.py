@@ -6,6 +6,8 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,35 @@ def counters(server: Server) -> SpecCounters:
     return found
 
 
+@dataclass(frozen=True)
+class Asked:
+    """The command's documents, one per prompt, and what the server counted meanwhile."""
+
+    documents: list[dict[str, Any]]
+    counted: SpecCounters | None
+
+
+Asks = Callable[..., Asked]
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Asks:
+    """Run the command over `PROMPTS`; what several tests look at is run once."""
+    db = tmp_path_factory.mktemp("asked") / "runs.duckdb"
+    kept: dict[tuple[str, ...], Asked] = {}
+
+    def ask(server: Server, *options: str) -> Asked:
+        key = (server.url, *options)
+        if key not in kept:
+            is_drafting = server.spec.method is not Method.BASELINE
+            before = counters(server) if is_drafting else None
+            documents = [specviz(server, prompt, db, *options) for prompt in PROMPTS]
+            kept[key] = Asked(documents, None if before is None else counters(server) - before)
+        return kept[key]
+
+    return ask
+
+
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
     return tmp_path / "runs.duckdb"
@@ -69,33 +100,31 @@ def check_steps(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize("sampling", [(), SAMPLED], ids=["greedy", "sampled"])
 @pytest.mark.parametrize("kind", ["draft_server", "ngram_server"])
 def test_every_step_adds_up_and_the_sums_are_the_servers(
-    request: pytest.FixtureRequest, db: Path, kind: str, sampling: tuple[str, ...]
+    request: pytest.FixtureRequest, asked: Asks, kind: str, sampling: tuple[str, ...]
 ) -> None:
-    server: Server = request.getfixturevalue(kind)
-    before = counters(server)
-    documents = [specviz(server, prompt, db, *sampling) for prompt in PROMPTS]
-    difference = counters(server) - before
-    for document in documents:
+    found = asked(request.getfixturevalue(kind), *sampling)
+    assert found.counted is not None
+    for document in found.documents:
         assert document["fidelity"] == "traced"
         check_steps(document)
     total = {
-        name: sum(document["metrics"][name] for document in documents)
+        name: sum(document["metrics"][name] for document in found.documents)
         for name in ("num_drafts", "num_draft_tokens", "num_accepted_tokens")
     }
     assert total == {
-        "num_drafts": difference.num_drafts,
-        "num_draft_tokens": difference.num_draft_tokens,
-        "num_accepted_tokens": difference.num_accepted_tokens,
+        "num_drafts": found.counted.num_drafts,
+        "num_draft_tokens": found.counted.num_draft_tokens,
+        "num_accepted_tokens": found.counted.num_accepted_tokens,
     }
 
 
 def test_accept_prob_and_u_reproduce_every_verdict_of_a_sampled_run(
-    draft_server: Server, db: Path
+    draft_server: Server, asked: Asks
 ) -> None:
     judged = [
         token
-        for prompt in PROMPTS
-        for step in specviz(draft_server, prompt, db, *SAMPLED)["steps"]
+        for document in asked(draft_server, *SAMPLED).documents
+        for step in document["steps"]
         for token in step["drafted"]
         if token["verdict"] != "unverified"
     ]
@@ -108,12 +137,12 @@ def test_accept_prob_and_u_reproduce_every_verdict_of_a_sampled_run(
 
 @pytest.mark.parametrize("kind", ["draft_server", "ngram_server"])
 def test_greedy_text_equals_the_baselines(
-    request: pytest.FixtureRequest, baseline_server: Server, db: Path, kind: str
+    request: pytest.FixtureRequest, baseline_server: Server, asked: Asks, kind: str
 ) -> None:
-    server: Server = request.getfixturevalue(kind)
-    for prompt in PROMPTS:
-        plain = specviz(baseline_server, prompt, db)
-        speculated = specviz(server, prompt, db)
+    plains = asked(baseline_server).documents
+    for plain, speculated in zip(
+        plains, asked(request.getfixturevalue(kind)).documents, strict=True
+    ):
         assert plain["method"] == "baseline"
         assert {token["origin"] for step in plain["steps"] for token in step["emitted"]} == {
             "target"
@@ -122,13 +151,12 @@ def test_greedy_text_equals_the_baselines(
 
 
 def test_a_server_without_the_plugin_is_counted_and_agrees_with_the_traced_one(
-    stock_server: Server, draft_server: Server, db: Path
+    stock_server: Server, draft_server: Server, asked: Asks, db: Path
 ) -> None:
-    for prompt in PROMPTS:
+    for prompt, traced in zip(PROMPTS, asked(draft_server).documents, strict=True):
         before = counters(stock_server)
         counted = specviz(stock_server, prompt, db, "--method", "draft_model")
         difference = counters(stock_server) - before
-        traced = specviz(draft_server, prompt, db)
         assert (counted["fidelity"], traced["fidelity"]) == ("counted", "traced")
         check_steps(counted)
         assert counted["metrics"]["num_draft_tokens"] == difference.num_draft_tokens

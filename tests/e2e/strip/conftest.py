@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 from strip_reading import Opener
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def strip_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     log = tmp_path_factory.mktemp("strip") / "app.log"
     with running_app(Path(__file__).with_name("strip_app.py"), log) as url:

@@ -29,7 +29,7 @@ ALPHA = 1e-4
 seeds not fixed."""
 RARE = 5.0
 WIDEST = 3  # candidates after one token
-POOL = 20_000  # draws made at once
+POOL = 4_000  # draws made at once
 REMEMBERED = 2_000  # drafts, with the rows to judge them by
 Output = tuple[int, ...]
 

@@ -168,12 +168,16 @@ class FeatureCache(TokenCache):
         self.keys = like  # only its type and device are looked at
 
 
-class RememberedHead:
-    """A `FeatureHead` whose passes are looked up where they have been made before."""
+Passes = dict[Any, tuple[Tensor, Tensor]]
+"""Passes of one head by all that they depend on."""
 
-    def __init__(self, head: Any) -> None:
+
+class RememberedHead:
+    """A `FeatureHead` whose passes are looked up in `passes` where they have been made before."""
+
+    def __init__(self, head: Any, passes: Passes) -> None:
         self.head = head
-        self._passes: dict[Any, tuple[Tensor, Tensor]] = {}
+        self._passes = passes
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.head, name)
@@ -212,10 +216,10 @@ def _positions(layout: Layout) -> Sequence[int]:
     return positions.tolist()
 
 
-def remember(proposer: Any) -> Any:
-    """The same proposer; a feature head in it remembers."""
+def remember(proposer: Any, passes: Passes) -> Any:
+    """The same proposer; a feature head in it remembers its passes in `passes`."""
     if isinstance(proposer, FeatureDrafter):
-        proposer._head = RememberedHead(proposer._head)
+        proposer._head = RememberedHead(proposer._head, passes)
         proposer._cache = proposer._head.new_cache()
     return proposer
 

@@ -11,7 +11,13 @@ from typing import Any
 
 import torch
 from exactness import Check, Output, compare, joint_distribution
-from remembered import RememberedLlama, RememberedSampler, remember, wait_for_branches
+from remembered import (
+    Passes,
+    RememberedLlama,
+    RememberedSampler,
+    remember,
+    wait_for_branches,
+)
 from tiny_models import CPU, load_tiny, save_eagle, save_eagle3, save_medusa, save_tiny
 
 from specviz.config import Method, Sampling
@@ -90,14 +96,19 @@ class TinyFamily:
             Method.EAGLE3: save_eagle3(folder / "eagle3", self.target, drafts=5),
         }
         self._remembered = RememberedLlama(self.target)
+        self._drafts_remembered: dict[Path, RememberedLlama] = {}
+        self._passes: dict[Method, Passes] = {}
 
     def decoder(self, case: Case, *, remembered: bool) -> Decoder:
         """The real loop with the case's proposer; UsageError where the engine has none."""
         target: Any = self._remembered if remembered else self.target
 
         def load(path: Path) -> Any:
-            model = load_tiny(path)
-            return RememberedLlama(model) if remembered else model
+            if not remembered:
+                return load_tiny(path)
+            if path not in self._drafts_remembered:
+                self._drafts_remembered[path] = RememberedLlama(load_tiny(path))
+            return self._drafts_remembered[path]
 
         cache = target.new_cache()
         settings = dict(case.options)
@@ -110,7 +121,9 @@ class TinyFamily:
             proposer = Swift(SelfDrafter(target, cache), SwiftSettings(window=1, confidence=0.4))
         if patient:
             proposer = wait_for_branches(proposer)
-        return Decoder(target, remember(proposer) if remembered else proposer, cache=cache)
+        if remembered:
+            proposer = remember(proposer, self._passes.setdefault(case.method, {}))
+        return Decoder(target, proposer, cache=cache)
 
     def after(self, sampler: Sampler) -> Callable[[Output], torch.Tensor]:
         """The target's own distribution after an output."""
