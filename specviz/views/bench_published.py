@@ -20,6 +20,8 @@ _NAMES = {
     "requests_per_hour": "requests/h",
     "cost_per_request_usd": "$ per request",
     "cost_reduction_percent": "cost reduction %",
+    "training_cost_usd": "one training $",
+    "training_hours": "training hours",
     "throughput_tok_s": "throughput tok/s",
     "tpot_p50_ms": "TPOT P50 ms",
     "tpot_p95_ms": "TPOT P95 ms",

@@ -92,7 +92,7 @@ def test_the_figures_are_the_documents(table: str) -> None:
                 assert row[name] == float(word)
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", TYPED)
 def test_every_row_says_where_it_is_from_and_whose_method_it_is(table: str) -> None:
     figures = published(table)
     assert figures.columns[:4].to_list() == ["document", "section", "technique", "method"]
