@@ -1,0 +1,111 @@
+"""Record the traces of `data/traces` again: every method on one shipped prompt, embedded engine.
+
+    PYTHONPATH=. .venv/bin/python scripts/record_traces.py
+
+The Learn page shows them. Each file is one recording in the format of `specviz.store.run_json`,
+without the machine it ran on: times are that machine's, everything else is the same anywhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import uuid
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
+from specviz.engines.opening import open_arm
+from specviz.engines.vllm.pool import ServerPool
+from specviz.paths import DATA, LOGS
+from specviz.prompts import load_prompts
+from specviz.store import RecordedRequest, recording_to_dict
+from specviz.trace import Event, RequestFinished, Step, TokenDecision, fold
+
+TRACES = DATA / "traces"
+CATEGORY, PROMPT_ID = "summarization", "summarization-002"
+SAMPLING = Sampling(temperature=1.0, max_tokens=64, seed=7)
+K, NODES = 5, 8
+TREES = (Method.MEDUSA, Method.EAGLE3)  # published with trees; the others draft a chain of K
+ANSWERS = 8
+IDLE_S = 1.0
+"""Mirror's side thread ends when it was idle: a process that ends before it is aborted."""
+DIGITS = 6
+
+
+async def recorded(method: Method, prompt: Prompt, pool: ServerPool) -> dict[str, Any]:
+    """The quickest of several answers: the same seed decides the same, only times differ.
+
+    Of suffix the first, which is the only one that has no earlier answer to copy.
+    """
+    options = {"dtype": "float32", **({"shape": "tree"} if method in TREES else {})}
+    k = NODES if method in TREES else K
+    wanted = RunConfig(EngineKind.EMBEDDED, method, k, SAMPLING, options=options)
+    engine, config = await open_arm(wanted, pool, lambda text: None)
+    config = replace(
+        config, model="demo-target", draft=config.draft and Path(config.draft).name, hardware=None
+    )
+    started_at = datetime.now(UTC)
+    try:
+        answers = [
+            [event async for event in engine.generate(prompt, SAMPLING)]
+            for _ in range(1 if method is Method.SUFFIX else ANSWERS)
+        ]
+    finally:
+        await engine.close()
+    run_id = uuid.uuid4().hex
+    run = Run(run_id, run_id, config, RunStatus.FINISHED, started_at, datetime.now(UTC))
+    quickest = min(answers, key=lambda events: fold(events).e2el_ms or float("inf"))
+    kept = tuple(_rounded(event) for event in quickest)
+    return recording_to_dict(run, [RecordedRequest(prompt, kept, RunStatus.FINISHED, started_at)])
+
+
+def _rounded(event: Event) -> Event:
+    """Times to the microsecond, probabilities to six digits: what a page can show of them."""
+    if isinstance(event, Step):
+        times = ("elapsed_ms", "draft_ms", "verify_ms", "wall_ms")
+        return replace(
+            event,
+            **{name: _round(getattr(event, name), 3) for name in times},
+            spans=tuple(
+                replace(span, start_ms=round(span.start_ms, 3), end_ms=round(span.end_ms, 3))
+                for span in event.spans
+            ),
+            drafted=tuple(_rounded_token(token) for token in event.drafted),
+        )
+    if isinstance(event, RequestFinished):
+        return replace(event, ttft_ms=_round(event.ttft_ms, 3), e2el_ms=round(event.e2el_ms, 3))
+    return event
+
+
+def _rounded_token(token: TokenDecision) -> TokenDecision:
+    names = ("draft_prob", "target_prob", "accept_prob", "u")
+    top = tuple(replace(best, prob=round(best.prob, DIGITS)) for best in token.target_top)
+    return replace(
+        token, **{name: _round(getattr(token, name), DIGITS) for name in names}, target_top=top
+    )
+
+
+def _round(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+async def record_all() -> None:
+    prompt = next(one for one in load_prompts(CATEGORY) if one.prompt_id == PROMPT_ID)
+    with closing(ServerPool(LOGS)) as pool:
+        for method in Method:
+            if method is Method.BASELINE:
+                continue
+            recording = await recorded(method, prompt, pool)
+            text = json.dumps(recording, ensure_ascii=False, separators=(",", ":"))
+            (TRACES / f"{method.value}.json").write_text(text + "\n", encoding="utf-8")
+            print(f"{method.value}: {len(text):,} bytes", file=sys.stderr)
+    await asyncio.sleep(IDLE_S)
+
+
+if __name__ == "__main__":
+    asyncio.run(record_all())

@@ -1,0 +1,233 @@
+"""`specviz theory`: the formulae of speculative decoding, for people or as JSON for programs.
+
+The JSON has one object per question that was asked, null for the others:
+
+    formula   alpha, k, cost → expected_tokens (tokens per step), step_cost (plain steps), speedup,
+              best_k, best_speedup, break_even_alpha (null: not even an alpha of 1 pays)
+    positions rates, k (their number), cost → expected_tokens, speedup
+    roofline  parameters, bytes_per_parameter, bandwidth_gb_s, peak_tflops, kv_bytes, gpus, batch →
+              weights_bytes, memory_ms, compute_ms, step_ms, tokens_per_s, compute_utilisation,
+              critical_batch, critical_batch_verifying, and with --alpha: speedup,
+              last_gaining_batch (null: it gains at every batch). Without peak compute, what
+              depends on it is null and step_ms is the memory's alone
+    rejection target_probs, draft_probs (both scaled to 1) → acceptance, total_variation,
+              residual (null: nothing is ever rejected)
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from specviz.commands.options import JsonOption
+from specviz.errors import UsageError
+
+if TYPE_CHECKING:
+    from specviz.analysis.hardware import Precision
+
+UNITS = {
+    "expected_tokens": "tokens per step",
+    "step_cost": "step cost, plain steps",
+    "speedup": "speed-up, ×",
+    "best_speedup": "speed-up with it, ×",
+    "bandwidth_gb_s": "bandwidth, GB/s",
+    "peak_tflops": "peak compute, TFLOPS",
+    "memory_ms": "memory alone, ms",
+    "compute_ms": "compute alone, ms",
+    "step_ms": "plain step, ms",
+    "tokens_per_s": "plain decoding, tok/s",
+    "critical_batch": "memory-bound up to batch",
+    "critical_batch_verifying": "verification memory-bound up to batch",
+    "last_gaining_batch": "speculation gains up to batch",
+}
+"""How a figure is named for people; the others by their JSON name."""
+
+Alpha = Annotated[float | None, typer.Option(help="Share of judged draft tokens accepted, 0-1.")]
+Rates = Annotated[
+    str | None, typer.Option(help="Unconditional acceptance by position, as 0.9,0.8,0.7.")
+]
+GpuName = Annotated[str | None, typer.Option(help="Bandwidth and compute of a GPU in the table.")]
+
+
+def theory(
+    alpha: Alpha = None,
+    k: Annotated[int, typer.Option(help="num_speculative_tokens.")] = 5,
+    cost: Annotated[float, typer.Option(help="Time of a draft token in plain steps.")] = 0.05,
+    rates: Rates = None,
+    parameters: Annotated[float | None, typer.Option(help="Of the target, as 70e9.")] = None,
+    bytes_: Annotated[float, typer.Option("--bytes", help="Per parameter.")] = 2.0,
+    gpu: GpuName = None,
+    gpus: Annotated[int, typer.Option(min=1, help="How many, side by side.")] = 1,
+    bandwidth: Annotated[float | None, typer.Option(help="Of one GPU, GB/s.")] = None,
+    peak: Annotated[float | None, typer.Option(help="Dense, of one GPU, TFLOPS.")] = None,
+    kv_bytes: Annotated[float, typer.Option(help="KV cache of one sequence.")] = 0.0,
+    batch: Annotated[int, typer.Option(help="Sequences decoded at once.")] = 1,
+    target_probs: Annotated[str | None, typer.Option(help="As 0.5,0.3,0.2.")] = None,
+    draft_probs: Annotated[str | None, typer.Option(help="As 0.4,0.4,0.2.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tokens per step, speed-up, best K, roofline, acceptance: whatever the options ask for."""
+    if (target_probs is None) != (draft_probs is None):
+        raise UsageError("Give both --target-probs and --draft-probs, or neither.")
+    found = {
+        "formula": None if alpha is None else _formula(alpha, k, cost),
+        "positions": None if rates is None else _positions(_numbers("--rates", rates), cost),
+        "roofline": None,
+        "rejection": None,
+    }
+    if parameters is not None:
+        bandwidth, peak = _machine(gpu, bytes_, bandwidth, peak)
+        machine = (bandwidth * gpus, None if peak is None else peak * gpus)
+        model = (parameters, bytes_, kv_bytes)
+        found["roofline"] = _roofline(model, machine, batch, alpha, k, cost) | {"gpus": gpus}
+    elif gpu is not None or bandwidth is not None:
+        raise UsageError("The roofline needs the model's size: give --parameters, as 70e9.")
+    if target_probs is not None and draft_probs is not None:
+        found["rejection"] = _rejection(
+            _numbers("--target-probs", target_probs), _numbers("--draft-probs", draft_probs)
+        )
+    if not any(found.values()):
+        raise UsageError("Ask for something: --alpha, --rates, --parameters or --target-probs.")
+    print(json.dumps(found, ensure_ascii=False, indent=2)) if as_json else _print(found)
+
+
+def _formula(alpha: float, k: int, cost: float) -> dict[str, Any]:
+    from specviz.analysis import theory
+
+    best = theory.best_k(alpha, cost)
+    return {
+        "alpha": alpha,
+        "k": k,
+        "cost": cost,
+        "expected_tokens": theory.expected_tokens(alpha, k),
+        "step_cost": theory.step_cost(k, cost),
+        "speedup": theory.speedup(alpha, k, cost),
+        "best_k": best,
+        "best_speedup": theory.speedup(alpha, best, cost),
+        "break_even_alpha": theory.break_even_alpha(k, cost),
+    }
+
+
+def _positions(rates: list[float], cost: float) -> dict[str, Any]:
+    from specviz.analysis import theory
+
+    if not all(0.0 <= rate <= 1.0 for rate in rates):
+        raise UsageError("--rates are shares from 0 to 1.")
+    if any(later > earlier for earlier, later in pairwise(rates)):
+        raise UsageError("--rates never rise with the position: give unconditional acceptance.")
+    k = len(rates)
+    tokens = theory.expected_tokens_by_position(rates)
+    return {
+        "rates": rates,
+        "k": k,
+        "cost": cost,
+        "expected_tokens": tokens,
+        "speedup": tokens / theory.step_cost(k, cost),
+    }
+
+
+def _machine(
+    gpu: str | None, bytes_: float, bandwidth: float | None, peak: float | None
+) -> tuple[float, float | None]:
+    """What was typed wins over the table; int8 is not asked for here: one byte is fp8."""
+    from specviz.analysis import hardware
+
+    if gpu is not None:
+        found = hardware.gpu(gpu)
+        precision: Precision | None = {
+            2.0: hardware.Precision.BF16,
+            1.0: hardware.Precision.FP8,
+        }.get(bytes_)
+        bandwidth = found.bandwidth_gb_s if bandwidth is None else bandwidth
+        if peak is None and precision is not None:
+            peak = found.peak_tflops.get(precision)
+    if bandwidth is None:
+        raise UsageError("The roofline needs memory bandwidth: give --bandwidth in GB/s, or --gpu.")
+    return bandwidth, peak
+
+
+def _roofline(
+    model: tuple[float, float, float],
+    machine: tuple[float, float | None],
+    batch: int,
+    alpha: float | None,
+    k: int,
+    cost: float,
+) -> dict[str, Any]:
+    """`model`: parameters, bytes per parameter, KV bytes; `machine`: GB/s, TFLOPS or None."""
+    from specviz.analysis.roofline import Roofline, check_batch
+
+    (parameters, bytes_, kv_bytes), (bandwidth, peak) = model, machine
+    check_batch(batch)
+    # Any compute will do where none is told: nothing that depends on it is given out.
+    found = Roofline(parameters, bytes_, bandwidth, 1.0 if peak is None else peak, kv_bytes)
+    told = peak is not None
+    step_ms = found.step_ms(batch) if told else found.memory_ms(batch)
+    gains = told and alpha is not None
+    return {
+        "parameters": parameters,
+        "bytes_per_parameter": bytes_,
+        "bandwidth_gb_s": bandwidth,
+        "peak_tflops": peak,
+        "kv_bytes": kv_bytes,
+        "batch": batch,
+        "weights_bytes": found.weights_bytes,
+        "memory_ms": found.memory_ms(batch),
+        "compute_ms": found.compute_ms(batch) if told else None,
+        "step_ms": step_ms,
+        "tokens_per_s": batch / step_ms * 1000,
+        "compute_utilisation": found.utilisation(batch) if told else None,
+        "critical_batch": found.critical_batch() if told else None,
+        "critical_batch_verifying": found.critical_batch(k + 1) if told else None,
+        "speedup": found.speedup(alpha or 0.0, k, cost, batch) if gains else None,
+        "last_gaining_batch": found.last_gaining_batch(alpha or 0.0, k, cost) if gains else None,
+    }
+
+
+def _rejection(target: list[float], draft: list[float]) -> dict[str, Any]:
+    from specviz.analysis import rejection
+
+    target_probs = rejection.normalised(target, "--target-probs")
+    draft_probs = rejection.normalised(draft, "--draft-probs")
+    residual = rejection.residual(target_probs, draft_probs)
+    return {
+        "target_probs": target_probs.tolist(),
+        "draft_probs": draft_probs.tolist(),
+        "acceptance": rejection.acceptance(target_probs, draft_probs),
+        "total_variation": rejection.total_variation(target_probs, draft_probs),
+        "residual": None if residual is None else residual.tolist(),
+    }
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"{option} {text!r} is not a list of numbers like 0.5,0.3,0.2.") from None
+
+
+def _print(found: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    for name, figures in found.items():
+        if figures is None:
+            continue
+        table = Table(title=name, title_justify="left", box=None, show_header=False)
+        table.add_column(style="dim")
+        table.add_column(justify="right")
+        for label, value in figures.items():
+            table.add_row(UNITS.get(label, label.replace("_", " ")), _text(value))
+        console.print(table)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, list):
+        return ", ".join(f"{one:.3g}" for one in value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

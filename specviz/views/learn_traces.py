@@ -1,0 +1,77 @@
+"""The traces that the Learn page shows: recorded ones that are shipped, or stored runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from specviz.config import Method, Prompt, Run
+from specviz.errors import StoreError
+from specviz.paths import DATA
+from specviz.store import RunRow, Store, recording_from_dict
+from specviz.trace import Fidelity, Trace, fold
+
+TRACES = DATA / "traces"
+LOOKED_THROUGH = 200
+"""The newest stored runs that are offered, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One traced request: its run, its prompt and every step."""
+
+    run: Run
+    prompt: Prompt
+    trace: Trace
+
+    @property
+    def judges_typically(self) -> bool:
+        """Typical acceptance at work: at temperature 0 it is the target's first choice too."""
+        config = self.run.config
+        return not config.is_lossless and config.sampling.temperature > 0
+
+
+@st.cache_resource(show_spinner=False)
+def shipped(method: Method) -> Recording:
+    """The recorded trace of a method."""
+    text = (TRACES / f"{method.value}.json").read_text(encoding="utf-8")
+    run, (request,) = recording_from_dict(json.loads(text))
+    return Recording(run, request.prompt, fold(request.events))
+
+
+def stored(store: Store, run_id: str) -> Recording:
+    """A stored run's first request. Raises StoreError if it tells nothing of its drafts."""
+    found = _stored(store, run_id)
+    if found.trace.fidelity is not Fidelity.TRACED or not found.trace.steps:
+        raise StoreError(f"The run {run_id} was not traced: choose one that was.")
+    return found
+
+
+def stored_choices(store: Store) -> list[RunRow]:
+    """Stored runs with a trace of their drafts, the newest first."""
+    return [row for row in store.recent_runs(limit=LOOKED_THROUGH) if _drafts(row)]
+
+
+def methods() -> Sequence[Method]:
+    """The methods that draft, in their order."""
+    return [method for method in Method if method is not Method.BASELINE]
+
+
+def _drafts(row: RunRow) -> bool:
+    return (
+        row.fidelity is Fidelity.TRACED
+        and row.run.config.method is not Method.BASELINE
+        and bool(row.tokens_per_step)
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _stored(_store: Store, run_id: str) -> Recording:
+    run = _store.run(run_id)
+    requests = _store.requests_of(run_id)
+    if not requests or requests[0].fidelity is None:
+        raise StoreError(f"The run {run_id} has no steps: choose another.")
+    return Recording(run, requests[0].prompt, _store.trace(requests[0].request_id))

@@ -1,0 +1,42 @@
+"""The Learn page: one section at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from specviz.views import learn_state
+from specviz.views.disagreements import show_disagreements
+from specviz.views.learn_formula import formula
+from specviz.views.learn_mechanisms import mechanisms
+from specviz.views.learn_overlap import overlapping
+from specviz.views.learn_quiz import quiz
+from specviz.views.learn_rejection import rejection
+from specviz.views.learn_roofline import roofline
+
+SECTIONS: dict[str, Callable[[], None]] = {
+    "Rejection": rejection,
+    "Formula": formula,
+    "Roofline": roofline,
+    "Mechanisms": mechanisms,
+    "Overlap": overlapping,
+    "Quiz": quiz,
+}
+"""By their names, which stand in the URL too."""
+
+FIRST = "Rejection"
+
+
+def show_learn() -> None:
+    """The chosen section, then where the documents disagree."""
+    learn_state.start(learn_state.SECTION, FIRST)
+    chosen = st.segmented_control(
+        "Section",
+        [*SECTIONS],
+        required=True,
+        label_visibility="collapsed",
+        **learn_state.bound(learn_state.SECTION),
+    )
+    SECTIONS[chosen or FIRST]()
+    show_disagreements("learn")
