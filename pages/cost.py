@@ -1,0 +1,21 @@
+"""Cost: what speculation saves, when training has paid for itself, where it begins to cost."""
+
+import streamlit as st
+
+from specviz.errors import SpecvizError
+from specviz.runtime import current
+from specviz.views.bench_words import as_text
+from specviz.views.cost_controls import choose_case
+from specviz.views.cost_view import show_case
+from specviz.views.disagreements import show_disagreements
+
+controls, results = st.columns([1, 3.4], gap="medium")
+try:
+    with controls:
+        case = choose_case(current().store)
+    with results:
+        show_case(case)
+except SpecvizError as error:
+    results.warning(as_text(str(error)), icon=":material/info:")
+with results:
+    show_disagreements("cost")

@@ -1,0 +1,1 @@
+"""What serving costs with and without speculation: $ per request, payback, break-even."""

@@ -1,0 +1,239 @@
+"""`specviz cost`: what speculation saves, as a table for people or as JSON for programs.
+
+The JSON, in dollars; null where a figure is not known:
+
+    basis, concurrency, usd_per_hour, requests_per_day, notes
+    baseline    name, requests_per_hour, usd_per_request, usd_per_million_tokens
+    techniques  name, requests_per_hour, usd_per_request, usd_per_million_tokens,
+                saving_per_request, saving_share (0-1), saving_per_month (retraining deducted): each
+                of these value, low, high
+                training_usd, retrains, payback: outcome, requests, days
+                break_even: pays (everywhere, nowhere, up to, from, changing), concurrencies; null
+                without throughput at any concurrency
+                sensitivity: name, low_input, high_input, saving_at_low, saving_at_high,
+                by_interval; the widest first
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from specviz.commands.options import DbOption, JsonOption
+from specviz.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from specviz.analysis.cost.basis import Basis, Way
+
+A100_PRICE, A100S = 3.26, 4
+
+
+def cost(
+    benchmark: Annotated[str | None, typer.Option(help="Id of a stored benchmark.")] = None,
+    by_concurrency: Annotated[
+        bool, typer.Option("--by-concurrency", help="The published concurrency table.")
+    ] = False,
+    baseline_rate: Annotated[float | None, typer.Option(help="Requests/h without.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Requests/h with speculation.")] = None,
+    against: Annotated[str | None, typer.Option(help="Which baseline, by its title.")] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Of the requests/h.")] = None,
+    price: Annotated[float, typer.Option(help="$ per GPU hour.")] = A100_PRICE,
+    gpus: Annotated[int, typer.Option(min=1, help="How many GPUs.")] = A100S,
+    requests_per_day: Annotated[float, typer.Option(help="Traffic.")] = 50_000,
+    training: Annotated[
+        float | None, typer.Option(help="$ of one training of any technique; else published.")
+    ] = None,
+    updates: Annotated[float, typer.Option(help="Updates of the target per year.")] = 4,
+    tokens_per_request: Annotated[float | None, typer.Option(help="Output tokens.")] = None,
+    db: DbOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What speculation saves, when training is paid back, where it begins to cost money.
+
+    Requests/h: the published cost table, unless a benchmark, --by-concurrency or --rate is given.
+    """
+    from specviz.analysis.cost.basis import typed
+
+    if benchmark is not None:
+        basis = _stored(benchmark, against, db)
+    elif by_concurrency:
+        basis = _published_curve(tokens_per_request)
+    elif rate is not None and baseline_rate is not None:
+        basis = typed(baseline_rate, rate, tokens_per_request)
+    elif rate is None and baseline_rate is None:
+        basis = _published_table()
+    else:
+        raise UsageError(
+            "Give --rate and --baseline-rate together: one is compared with the other."
+        )
+    at = _place(basis, concurrency)
+    found = _document(basis, at, round(price * gpus, 9), requests_per_day, training, updates)
+    if as_json:
+        print(json.dumps(found, ensure_ascii=False, indent=2))
+    else:
+        _print(found)
+
+
+def _stored(benchmark: str, against: str | None, db: Path | None) -> Basis:
+    from specviz import runtime
+    from specviz.analysis.cost.basis import measured
+    from specviz.bench.results import results_of
+
+    with runtime.opened(db) as current:
+        bases = {basis.title: basis for basis in measured(results_of(current.store, benchmark))}
+    if not bases:
+        raise UsageError(
+            "This benchmark has no baseline beside a technique at a fixed concurrency: measure a "
+            "plan with an arm of method baseline."
+        )
+    if against is None:
+        return next(iter(bases.values()))
+    if against not in bases:
+        raise UsageError(f"There is no baseline {against!r}: choose from {'; '.join(bases)}.")
+    return bases[against]
+
+
+def _published_table() -> Basis:
+    from specviz.analysis.cost.basis import published_cost
+
+    return published_cost()
+
+
+def _published_curve(tokens_per_request: float | None) -> Basis:
+    from specviz.analysis.cost.basis import mean_tokens_of_the_mix, published_by_concurrency
+
+    tokens = mean_tokens_of_the_mix() if tokens_per_request is None else tokens_per_request
+    return published_by_concurrency(tokens)
+
+
+def _place(basis: Basis, concurrency: int | None) -> int | None:
+    """The concurrency asked for, else 8 as in the published table, else the smallest there is."""
+    offered = sorted(
+        {at for way in basis.techniques for at in basis.concurrencies(way)}, key=lambda at: at or 0
+    )
+    if not offered:
+        raise UsageError("No technique was measured at a concurrency of its baseline.")
+    if concurrency is None:
+        return 8 if 8 in offered else offered[0]
+    if concurrency not in offered:
+        names = ", ".join("not told" if at is None else str(at) for at in offered)
+        raise UsageError(f"There is no concurrency {concurrency}: choose from {names}.")
+    return concurrency
+
+
+def _document(
+    basis: Basis,
+    at: int | None,
+    usd_per_hour: float,
+    requests_per_day: float,
+    training_usd: float | None,
+    updates: float,
+) -> dict[str, Any]:
+    from specviz.analysis.cost.answer import Question, answer
+    from specviz.analysis.cost.basis import published_training
+    from specviz.analysis.cost.payback import Training
+
+    baseline = basis.baseline.served[at]
+    techniques = []
+    for way in (way for way in basis.techniques if at in way.served):
+        usd, retrains = published_training(way.method)
+        if training_usd is not None:
+            usd, retrains = training_usd, retrains or not way.method
+        training = Training(usd, updates, retrains)
+        asked = Question(usd_per_hour, baseline, way.served[at], requests_per_day, training)
+        techniques.append(_technique(basis, way, asked))
+    alone = answer(Question(usd_per_hour, baseline, baseline, requests_per_day))
+    return {
+        "basis": basis.title,
+        "concurrency": at,
+        "usd_per_hour": usd_per_hour,
+        "requests_per_day": requests_per_day,
+        "notes": list(basis.notes),
+        "baseline": {
+            "name": basis.baseline.name,
+            "requests_per_hour": baseline.requests_per_hour.value,
+            "usd_per_request": alone.baseline_per_request,
+            "usd_per_million_tokens": alone.baseline_per_million_tokens,
+        },
+        "techniques": techniques,
+    }
+
+
+def _technique(basis: Basis, way: Way, asked: Any) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from specviz.analysis.cost.answer import answer
+    from specviz.analysis.cost.load import break_even
+    from specviz.analysis.cost.sensitivity import swings
+
+    found = answer(asked)
+    crossing = break_even(basis.baseline.throughput_tok_s, way.throughput_tok_s)
+    return {
+        "name": way.name,
+        "requests_per_hour": asdict(asked.method.requests_per_hour),
+        "usd_per_request": asdict(found.per_request),
+        "usd_per_million_tokens": found.per_million_tokens and asdict(found.per_million_tokens),
+        "saving_per_request": asdict(found.saving_per_request),
+        "saving_share": asdict(found.saving_share),
+        "saving_per_month": asdict(found.saving_per_month),
+        "training_usd": asked.training.usd,
+        "retrains": asked.training.retrains,
+        "payback": asdict(found.payback),
+        "break_even": crossing
+        and {
+            "pays": crossing.pays,
+            "concurrencies": [point.concurrency for point in crossing.crossings],
+        },
+        "sensitivity": [asdict(swing) for swing in swings(asked)],
+    }
+
+
+def _print(found: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from specviz.analysis.cost.interval import Interval
+    from specviz.analysis.cost.money import dollars, dollars_with, percent_with
+    from specviz.analysis.cost.payback import Outcome, Payback
+    from specviz.analysis.digits import digits
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=140)
+    at = "" if found["concurrency"] is None else f", concurrency {found['concurrency']}"
+    console.print(Text(f"Requests/h of {found['basis']}{at}, ${found['usd_per_hour']:,.6g}/h"))
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    names = (
+        "technique",
+        "requests/h",
+        "per request",
+        "saving",
+        "per month",
+        "training",
+        "paid back",
+    )
+    for name in names:
+        table.add_column(name, justify="left" if name in ("technique", "paid back") else "right")
+    base = found["baseline"]
+    table.add_row(
+        Text(base["name"]), digits(base["requests_per_hour"]), dollars(base["usd_per_request"])
+    )
+    for each in found["techniques"]:
+        paid = Payback(**{**each["payback"], "outcome": Outcome(each["payback"]["outcome"])})
+        table.add_row(
+            Text(each["name"]),
+            digits(each["requests_per_hour"]["value"]),
+            dollars_with(Interval(**each["usd_per_request"])),
+            percent_with(Interval(**each["saving_share"])),
+            dollars(each["saving_per_month"]["value"]),
+            dollars(each["training_usd"]),
+            paid.text,
+        )
+    console.print(table)
+    for note in found["notes"]:
+        console.print(Text(note), style="dim")

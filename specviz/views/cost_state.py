@@ -1,0 +1,84 @@
+"""What the Cost page remembers: every control under a key that is its parameter in the URL.
+
+Most are bound by Streamlit, which leaves a default out of the URL. Where requests/h come from and
+which benchmark have no default that is the same everywhere: they are always in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from specviz.analysis.cost.prices import GpuPrice, gpu_prices
+
+TABLE, BY_CONCURRENCY = "published: cost table", "published: by concurrency"
+MEASURED, TYPED = "measured here", "typed"
+SOURCES = (TABLE, BY_CONCURRENCY, MEASURED, TYPED)
+
+SOURCE = "cost_source"
+BENCHMARK = "cost_benchmark"
+AGAINST = "cost_against"
+TECHNIQUE = "cost_technique"
+CONCURRENCY = "cost_concurrency"
+GPU = "cost_gpu"
+GPUS = "cost_gpus"
+PRICE = "cost_price"
+TRAFFIC = "cost_traffic"
+TRAINING_BY = "cost_training_by"
+TRAINING = "cost_training"
+HOURS = "cost_training_hours"
+RETRAINS = "cost_retrains"
+UPDATES = "cost_updates"
+TOKENS = "cost_tokens"
+RATE_BASELINE, RATE_METHOD = "cost_rate_baseline", "cost_rate_method"
+SECTION = "cost_section"
+SPAN = "cost_span"
+
+
+def bound(key: str) -> dict[str, Any]:
+    """A widget that is in the URL while it is not at its default."""
+    return {"key": key, "bind": "query-params"}
+
+
+def kept(key: str) -> dict[str, Any]:
+    """A widget that is kept while other pages are looked at."""
+    return {"key": key, "persist_state": "session"}
+
+
+def begin_with(key: str, options: Sequence[str], first: str) -> None:
+    """Open with what the link says, else with `first`, which differs from store to store.
+
+    For the controls whose value `tell` writes into the URL, at the default, too.
+    """
+    if key not in st.session_state:
+        told = st.query_params.get(key)
+        st.session_state[key] = told if told in options else first
+    elif st.session_state[key] not in options:  # of another store's link, or deleted
+        st.session_state[key] = first
+
+
+def tell(key: str, value: str | None) -> None:
+    """Into the URL, or out of it."""
+    if value is None:
+        st.query_params.pop(key, None)
+    elif st.query_params.get(key) != value:
+        st.query_params[key] = value
+
+
+def keep_among(key: str, options: Sequence[str]) -> None:
+    """Forget a choice that is no longer offered: of another benchmark, another source."""
+    if st.session_state.get(key) not in (None, *options):
+        del st.session_state[key]
+
+
+def price_of(title: str) -> GpuPrice:
+    """The offer of that title."""
+    return next(offer for offer in gpu_prices() if offer.title == title)
+
+
+def key_of(key: str, of: str) -> str:
+    """A field with a default of its own for each offer and each method, and so a key."""
+    return f"{key}_{re.sub('[^a-z0-9]+', '-', of.lower()).strip('-')}"
