@@ -23,18 +23,18 @@ def kv_cache_bytes(models: list[Path]) -> int | None:
 
     At least one request of the model's full context fits, as vLLM demands.
     """
-    configs = [_read_config(model) for model in models]
+    configs = [read_config(model) for model in models]
     known = [config for config in configs if config is not None]
     if len(known) < len(models) or not known:
         return None
-    per_token = sum(_bytes_per_token(config) for config in known)
+    per_token = sum(bytes_per_token(config) for config in known)
     context = int(known[0].get("max_position_embeddings") or MAX_CONTEXT)
     tokens = max(STREAMS * min(context, MAX_CONTEXT), context)
     return round(tokens * per_token * SPARE)
 
 
-def _bytes_per_token(config: dict[str, Any]) -> int:
-    """Keys and values of all layers, for one token."""
+def bytes_per_token(config: dict[str, Any]) -> int:
+    """Keys and values of all layers, for one token: 2 · layers · KV heads · head size · bytes."""
     heads = int(config.get("num_attention_heads") or 1)
     kv_heads = int(config.get("num_key_value_heads") or heads)
     head_size = int(config.get("head_dim") or config.get("hidden_size", 0) // heads)
@@ -42,10 +42,13 @@ def _bytes_per_token(config: dict[str, Any]) -> int:
     return layers * kv_heads * head_size * 2 * BYTES_PER_VALUE
 
 
-def _read_config(model: Path) -> dict[str, Any] | None:
+def read_config(model: Path) -> dict[str, Any] | None:
+    """The language model's `config.json`, None if it is not there or not JSON."""
     try:
-        config: dict[str, Any] = json.loads((model / "config.json").read_text())
+        config = json.loads((model / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
+        return None
+    if not isinstance(config, dict):
         return None
     text = config.get("text_config")  # multimodal models keep the language model's part here
     return {**config, **text} if isinstance(text, dict) else config

@@ -1,0 +1,186 @@
+"""What a benchmark says about speculating: its speed-ups where they were measured, nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
+from specviz.analysis.benchmark.results import Cell, Results, Speedup
+from specviz.analysis.digits import digits
+from specviz.config import Method
+
+PLATEAU = 0.02
+"""K's whose speed-up is within this share of the best count as equally good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One arm that drafts, at one temperature and load, beside its baseline.
+
+    `category` None: all kinds of text. `memory_bytes` is what `memory_source` says.
+    """
+
+    arm: str
+    engine: str
+    method: Method
+    k: int | None
+    draft: str | None
+    temperature: float
+    concurrency: int
+    category: str | None
+    speedup: Speedup
+    acceptance: float | None
+    tpot_p95_ms: float | None
+    throughput_tok_s: float | None
+    requests_per_s: float | None
+    memory_bytes: int | None
+    memory_source: str | None
+
+    @property
+    def gains(self) -> bool | None:
+        """Whether it is faster than plain decoding; None where the interval cannot tell."""
+        low, high = self.speedup.low, self.speedup.high
+        if low is None or high is None:
+            return None
+        return True if low > 1 else (False if high < 1 else None)
+
+    @property
+    def family(self) -> tuple[str, Method, str | None]:
+        """What arms have in common that differ in K only."""
+        return self.engine, self.method, self.draft
+
+    @property
+    def place(self) -> str:
+        """`temperature 0, concurrency 4`, and the kind of text if it is of one."""
+        text = f", {self.category}" if self.category else ""
+        return f"temperature {self.temperature:g}, concurrency {self.concurrency}{text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The options of one benchmark. `source` names it: `benchmark "K sweep" (579e9660)`."""
+
+    source: str
+    options: tuple[Option, ...]
+
+    def evidence(self, option: Option) -> Evidence:
+        return Evidence(Kind.MEASURED, f"{self.source}, {option.arm}, {option.place}")
+
+
+def measured_of(results: Results, source: str) -> Measured:
+    """Every cell with a speed-up and a concurrency; of a method that the server names."""
+    cells = [*results.cells, *results.categories]
+    return Measured(source, tuple(_option(cell) for cell in cells if _counts(cell)))
+
+
+def options_at(
+    measured: Measured, temperature: float | None, concurrency: int | None, category: str | None
+) -> tuple[Option, ...]:
+    """The options at a load, or at the next higher one that was measured; () beyond those.
+
+    Gains shrink with temperature and concurrency, so the next higher one promises no more than is
+    there. None asks for the lowest that was measured; a category with too few prompts for an
+    interval, for all texts.
+    """
+    options = measured.options
+    for wanted in ([category] if category else []) + [None]:
+        of_text = [
+            one
+            for one in options
+            if one.category == wanted and (wanted is None or one.speedup.low is not None)
+        ]
+        at = _at_or_above(of_text, temperature, concurrency)
+        if at:
+            return at
+    return ()
+
+
+def best(options: Sequence[Option], slo: str | None, tpot_ms: float | None) -> Option | None:
+    """The best option for the aim; None if there is none, or none keeps the TPOT limit.
+
+    Throughput and cost go by requests per second where they were measured for every option;
+    everything else by speed-up.
+    """
+    kept = [one for one in options if slo != "tpot" or tpot_ms is None or _keeps(one, tpot_ms)]
+    rates = [one.requests_per_s for one in kept]
+    if slo in ("throughput", "cost") and all(rate is not None for rate in rates):
+        return max(kept, key=lambda one: one.requests_per_s or 0.0, default=None)
+    return max(kept, key=lambda one: one.speedup.ratio, default=None)
+
+
+def plateau(options: Sequence[Option], chosen: Option) -> tuple[int, int] | None:
+    """The smallest and largest K of the method within `PLATEAU` of its best speed-up."""
+    if not chosen.k:
+        return None
+    same = [one for one in options if one.family == chosen.family]
+    top = max(one.speedup.ratio for one in same)
+    good = [one.k for one in same if one.k and one.speedup.ratio >= (1 - PLATEAU) * top]
+    return min(*good, chosen.k), max(*good, chosen.k)
+
+
+def interval_text(speedup: Speedup) -> str:
+    """`1.52× (1.32–1.74)`, or that there are too few prompts for an interval."""
+    ratio = f"{digits(speedup.ratio)}×"
+    if speedup.low is None or speedup.high is None:
+        return f"{ratio}, too few prompts for an interval"
+    return f"{ratio} ({digits(speedup.low)}–{digits(speedup.high)})"
+
+
+def figures_of(measured: Measured, option: Option) -> tuple[Figure, ...]:
+    """What was measured for an option, as expected figures."""
+    memory = f"memory ({option.memory_source})" if option.memory_source else "memory"
+    bytes_ = option.memory_bytes
+    source, ratio = measured.evidence(option), option.speedup
+    told = (
+        ("acceptance rate", option.acceptance, ""),
+        ("TPOT P95", option.tpot_p95_ms, "ms"),
+        ("throughput", option.throughput_tok_s, "tok/s"),
+        ("requests", option.requests_per_s, "per s"),
+        (memory, None if bytes_ is None else bytes_ / 1e9, "GB"),
+    )
+    return (
+        Figure("speed-up", ratio.ratio, "×", source, ratio.low, ratio.high),
+        *(Figure(name, value, unit, source) for name, value, unit in told if value is not None),
+    )
+
+
+def _at_or_above(
+    options: Sequence[Option], temperature: float | None, concurrency: int | None
+) -> tuple[Option, ...]:
+    warm = sorted({one.temperature for one in options if one.temperature >= (temperature or 0.0)})
+    for at in warm[:1]:
+        rows = [one for one in options if one.temperature == at]
+        loads = sorted({one.concurrency for one in rows if one.concurrency >= (concurrency or 1)})
+        return tuple(one for one in rows if loads and one.concurrency == loads[0])
+    return ()
+
+
+def _keeps(option: Option, limit_ms: float) -> bool:
+    return option.tpot_p95_ms is not None and option.tpot_p95_ms <= limit_ms
+
+
+def _counts(cell: Cell) -> bool:
+    drafts = cell.method in set(Method) and cell.method != Method.BASELINE
+    return drafts and cell.speedup is not None and cell.concurrency is not None
+
+
+def _option(cell: Cell) -> Option:
+    assert cell.speedup is not None and cell.concurrency is not None
+    return Option(
+        arm=cell.arm,
+        engine=cell.engine,
+        method=Method(cell.method),
+        k=cell.k,
+        draft=cell.draft,
+        temperature=cell.temperature,
+        concurrency=cell.concurrency,
+        category=cell.category,
+        speedup=cell.speedup,
+        acceptance=cell.acceptance.rate if cell.acceptance else None,
+        tpot_p95_ms=cell.tpot_ms.p95 if cell.tpot_ms else None,
+        throughput_tok_s=cell.throughput_tok_s,
+        requests_per_s=cell.requests_per_s,
+        memory_bytes=cell.memory_bytes,
+        memory_source=cell.memory_source,
+    )

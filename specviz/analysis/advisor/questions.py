@@ -1,0 +1,136 @@
+"""The questions of the tree, answered for one situation."""
+
+from __future__ import annotations
+
+from specviz.analysis.advisor.evidence import Evidence, Kind
+from specviz.analysis.advisor.measured import Option, best, interval_text, options_at
+from specviz.analysis.advisor.node import (
+    DEGREE,
+    GB,
+    PERCENT,
+    PLAIN,
+    TIMES,
+    TOKENS,
+    Node,
+    threshold_node,
+    yes_no_node,
+)
+from specviz.analysis.advisor.rules import Rule, retrained, rule, rule_evidence
+from specviz.analysis.advisor.situation import Situation
+from specviz.config import LOOKUP_METHODS, Method
+
+BREAK_EVEN = Rule(
+    "speedup", ">", 1.0, Evidence(Kind.RULE, "below 1× speculation costs more than it saves")
+)
+
+_THRESHOLDS = (
+    ("temperature", "temperature", "Temperature", "temperature_off", DEGREE),
+    ("concurrency", "concurrency", "Concurrency", "concurrency_off", PLAIN),
+    ("acceptance", "acceptance", "Acceptance", "acceptance_harmful", PERCENT),
+    ("gpu_busy", "gpu_utilization", "GPU utilisation", "gpu_utilization_batch", PERCENT),
+    ("gpu_idle", "gpu_utilization", "GPU utilisation", "gpu_utilization_on", PERCENT),
+    ("output_tokens", "output_tokens", "Mean answer", "output_tokens_on", TOKENS),
+    ("spare_memory", "spare_memory_gb", "Spare GPU memory", "spare_memory_eagle3", GB),
+)
+"""Node, input, quantity, rule, unit."""
+
+_YES_NO = (
+    ("memory_pressure", "Memory pressure high?", "memory_pressure"),
+    ("draft_fits", "Draft fits in memory?", "draft_fits"),
+    ("target_swapped", "Target swapped often?", "target_swapped"),
+    ("light_training", "Light training infrastructure?", "light_training"),
+)
+"""Node and input, question, rule."""
+
+INPUT_OF = {
+    **{node: name for node, name, *_ in _THRESHOLDS},
+    **{node: node for node, *_ in _YES_NO},
+    "speedup": "speedup",
+}
+"""The input that answers a node."""
+
+
+def answered(situation: Situation) -> dict[str, Node]:
+    """Every question by its id, none of them on a path yet."""
+    chosen = chosen_option(situation)
+    nodes = [speedup_node(situation, chosen), _best_node(situation, chosen)]
+    for node, name, quantity, rule_name, unit in _THRESHOLDS:
+        value, source = getattr(situation, name), situation.source(name)
+        if node == "acceptance" and value is None and chosen and chosen.acceptance is not None:
+            assert situation.measured is not None
+            value, source = chosen.acceptance, situation.measured.evidence(chosen)
+        nodes.append(threshold_node(node, quantity, rule(rule_name), unit, value, source))
+    for node, question, rule_name in _YES_NO:
+        answer, source = getattr(situation, node), situation.source(node)
+        nodes.append(yes_no_node(node, question, rule_evidence(rule_name), answer, source))
+    return {node.id: node for node in nodes}
+
+
+def usable_options(situation: Situation) -> tuple[Option, ...]:
+    """What was measured at this load and can be used here: drafts that fit, methods that need not
+    be trained again for every new target."""
+    if situation.measured is None:
+        return ()
+    found = options_at(
+        situation.measured, situation.temperature, situation.concurrency, situation.text
+    )
+    return tuple(one for one in found if _can_be_used(one.method, situation))
+
+
+def chosen_option(situation: Situation) -> Option | None:
+    """The best measured option for the aim, None where nothing was measured at this load."""
+    return best(usable_options(situation), situation.slo, situation.slo_tpot_ms)
+
+
+def speedup_node(situation: Situation, chosen: Option | None) -> Node:
+    """Is it faster than plain decoding, measured? By a benchmark, else as told."""
+    question = "Measured faster than plain decoding?"
+    if chosen is None or situation.measured is None:
+        told = threshold_node(
+            "speedup", question, BREAK_EVEN, TIMES, situation.speedup, situation.source("speedup")
+        )
+        return _renamed(told, question)
+    source = situation.measured.evidence(chosen)
+    ratio = chosen.speedup.ratio
+    node = threshold_node("speedup", question, BREAK_EVEN, TIMES, ratio, source)
+    text = interval_text(chosen.speedup)
+    if chosen.gains is None:
+        return Node(
+            "speedup", question, None, source, BREAK_EVEN.evidence, ratio, 1.0, TIMES,
+            flip=text if chosen.speedup.low is None else f"{text}: the interval spans 1×",
+        )  # fmt: skip
+    flip = f"{text}; {node.flip}"
+    return Node(
+        "speedup", question, chosen.gains, source, BREAK_EVEN.evidence, ratio, 1.0, TIMES,
+        node.distance, node.inclusive, flip,
+    )  # fmt: skip
+
+
+def _best_node(situation: Situation, chosen: Option | None) -> Node:
+    """Whether a benchmark names the technique."""
+    question = "A technique that gains, measured here?"
+    rule_text = Evidence(Kind.RULE, "a measured figure goes before a rule of thumb")
+    if chosen is None or situation.measured is None:
+        return Node("measured_best", question, False, None, rule_text)
+    source = situation.measured.evidence(chosen)
+    return Node(
+        "measured_best", question, chosen.gains is True, source, rule_text,
+        chosen.speedup.ratio, 1.0, TIMES, flip=interval_text(chosen.speedup),
+    )  # fmt: skip
+
+
+def _renamed(node: Node, question: str) -> Node:
+    return Node(
+        node.id, question, node.answer, node.source, node.rule, node.value, node.threshold,
+        node.unit, node.distance, node.inclusive, node.flip,
+    )  # fmt: skip
+
+
+_WITHOUT_DRAFT = LOOKUP_METHODS | {Method.LAYER_SKIP, Method.SWIFT}
+"""Methods that hold no weights beside the target's."""
+
+
+def _can_be_used(method: Method, situation: Situation) -> bool:
+    if situation.draft_fits is False and method not in _WITHOUT_DRAFT:
+        return False
+    return not (situation.target_swapped and method in retrained())

@@ -1,0 +1,221 @@
+"""The recommendation for a situation: on or off, technique, K, what to expect, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from specviz.analysis.advisor.contradictions import Contradiction, contradictions
+from specviz.analysis.advisor.evidence import Evidence, Figure
+from specviz.analysis.advisor.inputs import INPUTS
+from specviz.analysis.advisor.k import KChoice, measured_k, rule_of_k
+from specviz.analysis.advisor.measured import figures_of
+from specviz.analysis.advisor.node import Node
+from specviz.analysis.advisor.questions import INPUT_OF, chosen_option, usable_options
+from specviz.analysis.advisor.router import Router, router
+from specviz.analysis.advisor.rules import SloRow, rule
+from specviz.analysis.advisor.shape import FORKS, LEAVES, Leaf, Speculate
+from specviz.analysis.advisor.situation import Situation
+from specviz.analysis.advisor.technique import (
+    METHODS_OF_LEAF,
+    methods_of_slo,
+    published_figures,
+    slo_row,
+    technique_name,
+)
+from specviz.analysis.advisor.tree import Tree, Walk, grow
+from specviz.config import Method
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One sentence and what it rests on."""
+
+    text: str
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """An input that was not given, and what it would decide."""
+
+    name: str
+    label: str
+    decides: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """`method` is what to use if on, what to measure if undecided, None if off or not known yet.
+
+    `draft` is the one that was measured. `expected` are figures for `method`: measured here, or
+    published for other hardware and models.
+    """
+
+    speculate: Speculate
+    tree: Tree
+    leaf: Leaf | None
+    method: Method | None
+    technique: str | None
+    alternatives: tuple[Method, ...]
+    draft: str | None
+    k: KChoice | None
+    slo: SloRow | None
+    expected: tuple[Figure, ...]
+    reasons: tuple[Reason, ...]
+    missing: tuple[Missing, ...]
+    contradictions: tuple[Contradiction, ...]
+    router: Router | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; the keys are the field names, the tree as a list of its questions."""
+        shown = asdict(self)
+        shown["tree"] = [
+            {**asdict(node), "answer_text": node.answer_text} for node in self.tree.nodes.values()
+        ]
+        return shown
+
+
+def recommend(situation: Situation) -> Recommendation:
+    """Walk the tree, and say what follows."""
+    tree = grow(situation)
+    leaf = tree.walk.leaf
+    speculate = leaf.speculate if leaf else _open_end(tree.walk)
+    method, alternatives = _methods(tree, situation, speculate)
+    row = slo_row(situation)
+    k = _k(situation, method, row)
+    return Recommendation(
+        speculate=speculate,
+        tree=tree,
+        leaf=leaf,
+        method=method,
+        technique=technique_name(method) if method else None,
+        alternatives=alternatives,
+        draft=_draft(situation, method),
+        k=k,
+        slo=row,
+        expected=_expected(situation, method),
+        reasons=tuple(_reasons(situation, tree, row)),
+        missing=tuple(_missing(situation, tree)),
+        contradictions=contradictions(situation, tree, method, row),
+        router=_router(situation, method, k),
+    )
+
+
+def _open_end(walk: Walk) -> Speculate:
+    """A path that waits in the second half has been switched on already."""
+    waits_for_technique = walk.open_at in ("target_swapped", "spare_memory", "light_training")
+    return Speculate.ON if waits_for_technique else Speculate.UNDECIDED
+
+
+def _methods(
+    tree: Tree, situation: Situation, speculate: Speculate
+) -> tuple[Method | None, tuple[Method, ...]]:
+    if speculate is Speculate.OFF:
+        return None, ()
+    chosen = chosen_option(situation)
+    end = tree.walk.leaf if tree.walk.leaf and tree.walk.leaf.id in METHODS_OF_LEAF else None
+    leaf = end or tree.technique.leaf
+    if leaf is not None and leaf.id == "best_measured":
+        assert chosen is not None
+        others = {one.method: None for one in usable_options(situation) if one.gains}
+        return chosen.method, tuple(method for method in others if method is not chosen.method)
+    named = METHODS_OF_LEAF[leaf.id] if leaf else ()
+    return (named[0], named[1:]) if named else (None, ())
+
+
+def _k(situation: Situation, method: Method | None, row: SloRow | None) -> KChoice | None:
+    if method is None:
+        return None
+    chosen = chosen_option(situation)
+    if chosen is not None and chosen.method is method and situation.measured is not None:
+        evidence = situation.measured.evidence(chosen)
+        found = measured_k(chosen, usable_options(situation), evidence)
+        if found is not None:
+            return found
+    named = row if row is not None and method in methods_of_slo(row) else None
+    return rule_of_k(situation, method, named)
+
+
+def _router(situation: Situation, method: Method | None, k: KChoice | None) -> Router | None:
+    if method is None:
+        return None
+    chosen = chosen_option(situation)
+    same = chosen if chosen is not None and chosen.method is method else None
+    return router(method, k.k if k else None, situation.measured, same)
+
+
+def _draft(situation: Situation, method: Method | None) -> str | None:
+    chosen = chosen_option(situation)
+    return chosen.draft if chosen is not None and chosen.method is method else None
+
+
+def _expected(situation: Situation, method: Method | None) -> tuple[Figure, ...]:
+    if method is None:
+        return ()
+    chosen = chosen_option(situation)
+    if chosen is not None and chosen.method is method and situation.measured is not None:
+        return figures_of(situation.measured, chosen)
+    return published_figures(method, situation)
+
+
+def _reasons(situation: Situation, tree: Tree, row: SloRow | None) -> Iterator[Reason]:
+    """The questions on the path as sentences, then what the aim asks for."""
+    if usable_options(situation) and chosen_option(situation) is None:
+        yield Reason(f"No measured arm keeps TPOT P95 within {situation.slo_tpot_ms:g} ms.")
+    for start, end in tree.walk.edges:
+        node = tree.nodes[start]
+        if node.answer is not None and (node.answer or end in LEAVES or start in _REQUIRED):
+            yield Reason(_sentence(node), node.source)
+    if row is not None:
+        yield Reason(f"Aim {row.slo}: {row.techniques}, K {row.k}.", row.evidence)
+        limit = rule("throughput_concurrency")
+        limited = "concurrency" in row.techniques and situation.concurrency is not None
+        if limited and not limit.fires(situation.concurrency or 0):
+            yield Reason(
+                f"That aim holds up to concurrency {limit.threshold:g}, not at "
+                f"{situation.concurrency}: limit it, or leave speculation off above.",
+                limit.evidence,
+            )
+    elif situation.slo == "tpot" and situation.slo_tpot_ms is not None:
+        yield Reason(
+            f"No technique in the documents' table keeps TPOT P95 below {situation.slo_tpot_ms:g} "
+            "ms on their hardware: measure it here."
+        )
+
+
+_REQUIRED = ("speedup", "gpu_idle", "output_tokens", "draft_fits")
+
+
+def _sentence(node: Node) -> str:
+    value = f" ({node.value_text})" if node.value is not None else ""
+    return f"{node.question.removesuffix('?')}: {node.answer_text}{value}."
+
+
+def _missing(situation: Situation, tree: Tree) -> Iterator[Missing]:
+    """What the path waits for first, then what it passed without an answer."""
+    walk = tree.walk
+    if walk.leaf is not None and walk.leaf.speculate is Speculate.OFF:
+        return
+    open_at = (walk.open_at, tree.technique.open_at, *walk.passed)
+    seen = set()
+    if situation.slo == "tpot" and situation.slo_tpot_ms is None:
+        label = INPUTS["slo_tpot_ms"].label
+        yield Missing("slo_tpot_ms", label, f"{label}? The aim has no limit yet.")
+    for node in (one for one in open_at if one in INPUT_OF):
+        name = INPUT_OF[node]
+        if name not in seen:
+            seen.add(name)
+            yield Missing(name, INPUTS[name].label, _decides(tree.nodes[node]))
+
+
+def _decides(node: Node) -> str:
+    """`Memory pressure high? Yes leads to “Optimise batching”.`: the answers that end the path."""
+    fork = FORKS[node.id]
+    ends = [
+        f" {word} leads to “{LEAVES[end].label}”."
+        for word, end in (("Yes", fork.yes), ("No", fork.no))
+        if end in LEAVES
+    ]
+    return node.question + "".join(ends)
