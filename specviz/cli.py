@@ -12,6 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
+from specviz.commands.cost import cost
+from specviz.commands.options import DbOption, JsonOption
+from specviz.commands.recommend import recommend
+from specviz.commands.theory import theory
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.errors import SpecvizError, UsageError
 
@@ -22,9 +26,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document, nothing else.")]
-DbOption = Annotated[Path | None, typer.Option("--db", help="The DuckDB file of the runs.")]
 
 
 @app.command()
@@ -110,6 +111,10 @@ def bench(
     from specviz.commands.bench import run_bench
 
     _exit(run_bench(plan, db, resume, as_json=as_json))
+
+
+for command in (recommend, cost, theory):
+    app.command()(command)
 
 
 @app.command()

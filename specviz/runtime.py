@@ -9,6 +9,7 @@ from pathlib import Path
 
 from specviz.bench.board import BenchBoard, OpenArms, arms_of_this_machine
 from specviz.bench.jobs import JobBoard, OpenArm
+from specviz.bench.replays import ReplayBoard
 from specviz.bench.turn import Turn
 from specviz.config import RunConfig
 from specviz.engines.base import Engine
@@ -24,6 +25,7 @@ class Runtime:
     jobs: JobBoard
     servers: ServerPool
     benchmarks: BenchBoard
+    replays: ReplayBoard
 
 
 _current: Runtime | None = None
@@ -54,10 +56,12 @@ def opened(
         turn = Turn()
         jobs = JobBoard(open_arm or open_in_pool, store, turn)
         benchmarks = BenchBoard(store, turn, timed_arms)
-        _current = Runtime(store, jobs, servers, benchmarks)
+        replays = ReplayBoard(store, turn)
+        _current = Runtime(store, jobs, servers, benchmarks, replays)
         try:
             yield _current
         finally:
+            replays.close()
             benchmarks.close()
             jobs.close()
             servers.close()

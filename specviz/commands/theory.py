@@ -12,17 +12,22 @@ The JSON has one object per question that was asked, null for the others:
               depends on it is null and step_ms is the memory's alone
     rejection target_probs, draft_probs (both scaled to 1) → acceptance, total_variation,
               residual (null: nothing is ever rejected)
+    k         benchmark, method, temperature, concurrency, category, memory_gb → benchmark_id,
+              method, engine, place, sources: "measured here", "replayed exactly", "predicted from
+              one run", each with note, best_k, best_speedup, plateau (Ks within 2 %) and ks: k,
+              memory_gb, and speedup, tpot_ms, length, rate (each value, low, high, or null)
 """
 
 from __future__ import annotations
 
 import json
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specviz.commands.options import JsonOption
+from specviz.commands.options import DbOption, JsonOption
 from specviz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -67,6 +72,13 @@ def theory(
     batch: Annotated[int, typer.Option(help="Sequences decoded at once.")] = 1,
     target_probs: Annotated[str | None, typer.Option(help="As 0.5,0.3,0.2.")] = None,
     draft_probs: Annotated[str | None, typer.Option(help="As 0.4,0.4,0.2.")] = None,
+    benchmark: Annotated[str | None, typer.Option(help="Stored: which K, by source.")] = None,
+    method: Annotated[str | None, typer.Option(help="Of the benchmark; the widest.")] = None,
+    temperature: Annotated[float, typer.Option(help="In the benchmark.")] = 0.0,
+    concurrency: Annotated[int, typer.Option(help="In the benchmark.")] = 1,
+    category: Annotated[str | None, typer.Option(help="In the benchmark; all.")] = None,
+    memory_gb: Annotated[float | None, typer.Option(help="To spare, for K.")] = None,
+    db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Tokens per step, speed-up, best K, roofline, acceptance: whatever the options ask for."""
@@ -77,6 +89,7 @@ def theory(
         "positions": None if rates is None else _positions(_numbers("--rates", rates), cost),
         "roofline": None,
         "rejection": None,
+        "k": None,
     }
     if parameters is not None:
         bandwidth, peak = _machine(gpu, bytes_, bandwidth, peak)
@@ -89,8 +102,13 @@ def theory(
         found["rejection"] = _rejection(
             _numbers("--target-probs", target_probs), _numbers("--draft-probs", draft_probs)
         )
+    if benchmark is not None:
+        place = (category, temperature, concurrency)
+        found["k"] = _stored_k(benchmark, method, place, memory_gb, db)
     if not any(found.values()):
-        raise UsageError("Ask for something: --alpha, --rates, --parameters or --target-probs.")
+        raise UsageError(
+            "Ask for something: --alpha, --rates, --parameters, --target-probs or --benchmark."
+        )
     print(json.dumps(found, ensure_ascii=False, indent=2)) if as_json else _print(found)
 
 
@@ -202,6 +220,21 @@ def _rejection(target: list[float], draft: list[float]) -> dict[str, Any]:
     }
 
 
+def _stored_k(
+    benchmark: str,
+    method: str | None,
+    place: tuple[str | None, float, int],
+    memory_gb: float | None,
+    db: Path | None,
+) -> dict[str, Any]:
+    from specviz.bench.k_answer import k_answer
+    from specviz.bench.k_curves import Place
+    from specviz.store import default_path, open_store
+
+    with open_store(db or default_path()) as store:
+        return k_answer(store, benchmark, method, Place(*place), memory_gb)
+
+
 def _numbers(option: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
@@ -217,6 +250,12 @@ def _print(found: dict[str, Any]) -> None:
     for name, figures in found.items():
         if figures is None:
             continue
+        if name == "k":
+            figures = {
+                source: f"K {one['best_k']}, {one['best_speedup']:.2f}× (as good: {one['plateau']})"
+                for source, one in figures["sources"].items()
+                if one["best_k"] is not None
+            }
         table = Table(title=name, title_justify="left", box=None, show_header=False)
         table.add_column(style="dim")
         table.add_column(justify="right")
@@ -230,4 +269,6 @@ def _text(value: Any) -> str:
         return "–"
     if isinstance(value, list):
         return ", ".join(f"{one:.3g}" for one in value)
+    if isinstance(value, str):
+        return value
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

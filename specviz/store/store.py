@@ -164,6 +164,11 @@ class Store:
         with self._reading() as cursor:
             return query(cursor)
 
+    def write(self, change: Write) -> None:
+        """Commit one of the store's changing functions, which may be called again if a commit
+        fails. Raises StoreError."""
+        self._save(change)
+
     def count_runs(self) -> int:
         """How many runs there are, those of benchmarks left out."""
         with self._reading() as cursor:

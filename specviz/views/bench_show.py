@@ -34,6 +34,7 @@ def show_cells(
 WORDS = frozenset(
     {
         *("arm", "category", "load", "engine", "model", "draft", "server", "error", "verdict"),
+        *("source", "where", "batch sizes", "rests on"),
         *("throughput", "measured at concurrency", "compared by", "prefix caching"),
     }
 )

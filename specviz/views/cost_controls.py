@@ -102,7 +102,7 @@ def _basis(store: Store, source: str, row: BenchmarkRow | None) -> Basis:
 def _technique(basis: Basis) -> Way:
     names = [way.name for way in basis.techniques]
     state.keep_among(state.TECHNIQUE, names)
-    first = names.index("EAGLE-3") if "EAGLE-3" in names else 0
+    first = names.index(basis.cheapest.name)
     if len(names) == 1:
         return basis.techniques[0]
     name = st.selectbox("Technique", names, index=first, **state.bound(state.TECHNIQUE))

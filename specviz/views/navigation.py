@@ -32,6 +32,17 @@ st.navigation(
                 url_path="benchmark",
             ),
         ],
+        "Decide": [
+            st.Page(_PAGES / "k_explorer.py", title="K", icon=":material/tune:", url_path="k"),
+            st.Page(
+                _PAGES / "decision.py",
+                title="Technique",
+                icon=":material/account_tree:",
+                url_path="decide",
+            ),
+            st.Page(_PAGES / "cost.py", title="Cost", icon=":material/payments:", url_path="cost"),
+            st.Page(_PAGES / "learn.py", title="Learn", icon=":material/school:", url_path="learn"),
+        ],
         "Data": [
             st.Page(
                 _PAGES / "servers.py", title="Servers", icon=":material/dns:", url_path="servers"

@@ -48,6 +48,16 @@ class Basis:
         known = ", ".join(way.name for way in self.techniques)
         raise UsageError(f"There is no technique {name!r} in {self.title}: choose from {known}.")
 
+    @property
+    def cheapest(self) -> Way:
+        """The technique that serves most at the smallest concurrency that is known of it."""
+
+        def most(way: Way) -> float:
+            offered = self.concurrencies(way)
+            return way.served[offered[0]].requests_per_hour.value if offered else 0.0
+
+        return max(self.techniques, key=most)
+
     def concurrencies(self, way: Way) -> list[int | None]:
         """Where a technique can be compared with the baseline, ascending."""
         both = way.served.keys() & self.baseline.served.keys()

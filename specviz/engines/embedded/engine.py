@@ -6,12 +6,14 @@ import asyncio
 import threading
 import time
 import uuid
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from itertools import takewhile
 
+from specviz.analysis.k.replay import Foresight
 from specviz.config import Prompt, Sampling
 from specviz.engines.embedded.decode import Decoder
 from specviz.engines.embedded.draft import Proposer
+from specviz.engines.embedded.foresight import accept_nothing, foresee
 from specviz.engines.embedded.kv_cache import KVCache
 from specviz.engines.embedded.model import Llama
 from specviz.engines.embedded.sampler import Sampler
@@ -102,6 +104,12 @@ class EmbeddedEngine:
                 break
         extra = self._proposer.extra_bytes() if self._proposer else ExtraBytes()
         yield RequestFinished(tuple(prompt_ids), ttft_ms, elapsed_ms, reason, extra)
+
+    def foresee(self, prompt: Prompt, answer: Sequence[int]) -> Foresight:
+        """What would be drafted behind every token of an answer to the prompt, greedily."""
+        decoder = Decoder(self._target, self._proposer, accept_nothing, self._decoder.cache)
+        prompt_ids = self._tokenizer.encode_chat(prompt.messages)
+        return foresee(decoder, prompt_ids, answer, self._k, self._target.device)
 
     async def close(self) -> None:
         """Models stay loaded for the next engine; the cache goes with this one."""

@@ -1,0 +1,148 @@
+"""Is one run at K = 15 enough? What it foretells of every smaller K, beside what they measure.
+
+A sweep of baseline and K 1 to 15, arms interleaved, is run on the embedded engine (or on vLLM
+servers with `--engine vllm`, where speed-up is not asked for). The foretelling sees the baseline,
+the arm at the largest K and, on the embedded engine, the replay of that arm: nothing of the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from specviz import runtime
+from specviz.analysis.k.curves import Source
+from specviz.bench.k_evidence import Evidence, evidence
+from specviz.bench.k_plan import sweep_plan
+from specviz.bench.replay import replay_arm
+from specviz.bench.results import results_of
+from specviz.config import EngineKind, Method, RunConfig
+from specviz.errors import UsageError
+from specviz.machine import hardware_summary
+from specviz.prompt_sets import PromptSource
+from specviz.prompts import CATEGORIES
+from specviz.store import Store
+
+LARGEST = 15
+
+
+@dataclass(frozen=True)
+class Row:
+    """One K: what was measured, and how far off the foretelling was (foretold / measured - 1)."""
+
+    source: str
+    k: int
+    length: float
+    length_off: float
+    speedup: float | None
+    speedup_off: float | None
+
+
+def plan_of(engine: EngineKind, method: Method, prompts: int):
+    every = dict.fromkeys(CATEGORIES, 1.0)
+    return sweep_plan(
+        RunConfig(engine, method),
+        range(1, LARGEST + 1),
+        [1],
+        PromptSource(count=prompts, weights=every),
+    )
+
+
+def measure(current: runtime.Runtime, engine: EngineKind, method: Method, prompts: int) -> str:
+    benchmark_id = current.benchmarks.start(plan_of(engine, method, prompts))
+    current.benchmarks.wait(benchmark_id)
+    return benchmark_id
+
+
+def compare(store: Store, benchmark_id: str) -> list[Row]:
+    """Every smaller K foretold from the largest, beside its own figures."""
+    results = results_of(store, benchmark_id)
+    arms = {arm.arm_index: arm.k for arm in results.arms if arm.k}
+    largest = max(arms, key=lambda arm: arms[arm])
+    baseline = results.arms[largest].baseline
+    try:
+        replay_arm(store, benchmark_id, largest, lambda done, planned: None, lambda: False)
+    except UsageError as error:
+        print(f"No replay: {error}")
+    known = evidence(store, benchmark_id, {largest: arms[largest]}, baseline)
+    assert known is not None
+    if known.cost:
+        print(f"Step times: {known.cost.basis}.")
+    cells = {cell.k: cell for cell in results.cells if cell.arm_index in arms}
+    return [
+        row
+        for source, replayed in ((Source.REPLAYED, True), (Source.PREDICTED, False))
+        for row in rows(source, known, cells, replayed=replayed)
+    ]
+
+
+def rows(source: Source, known: Evidence, cells, *, replayed: bool) -> list[Row]:
+    found = []
+    for foretold in known.predictions(range(1, LARGEST), replayed=replayed):
+        cell = cells[foretold.k]
+        speedup = cell.speedup.ratio if cell.speedup else None
+        told = foretold.speedup.value if foretold.speedup else None
+        found.append(
+            Row(
+                source.value,
+                foretold.k,
+                cell.acceptance.length,
+                foretold.length.value / cell.acceptance.length - 1,
+                speedup,
+                told / speedup - 1 if told and speedup else None,
+            )
+        )
+    return found
+
+
+def print_rows(found: Sequence[Row]) -> None:
+    for row in found:
+        speed = (
+            f"   {row.speedup:5.2f}× {100 * row.speedup_off:+6.1f} %"
+            if row.speedup is not None and row.speedup_off is not None
+            else ""
+        )
+        print(
+            f"{row.source:22} K {row.k:2}   {row.length:5.2f} tok/step "
+            f"{100 * row.length_off:+6.2f} %{speed}"
+        )
+    for source in dict.fromkeys(row.source for row in found):
+        own = [row for row in found if row.source == source]
+        furthest = max(abs(row.length_off) for row in own)
+        speeds = [abs(row.speedup_off) for row in own if row.speedup_off is not None]
+        text = f", speed-up {100 * max(speeds):.1f} %" if speeds else ""
+        print(f"{source}: furthest off: mean acceptance length {100 * furthest:.2f} %{text}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--engine", type=EngineKind, choices=list(EngineKind), default="embedded")
+    parser.add_argument("--method", type=Method, nargs="*", default=[Method.EAGLE3])
+    parser.add_argument("--prompts", type=int, default=24)
+    parser.add_argument("--db", type=Path, help="keep the runs here; with --benchmark: read them")
+    parser.add_argument("--benchmark", help="id of a stored sweep: nothing is measured")
+    parser.add_argument("--save", type=Path, help="the figures as JSON")
+    asked = parser.parse_args()
+    print(hardware_summary())
+    saved = {}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        runtime.opened(asked.db or Path(folder) / "runs.duckdb") as current,
+    ):
+        for method in asked.method:
+            benchmark_id = asked.benchmark or measure(current, asked.engine, method, asked.prompts)
+            print(f"-- {method.value}, {asked.engine.value}")
+            found = compare(current.store, benchmark_id)
+            print_rows(found)
+            saved[method.value] = [asdict(row) for row in found]
+    if asked.save:
+        told = {"hardware": hardware_summary(), "engine": asked.engine.value, "rows": saved}
+        asked.save.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""How long a page takes to answer a change: in Chromium, from the key or click to the new figures.
+
+Two moments are taken in the browser: when the text that depends on the change is there, and when
+the chart's own data has changed too. The real app; an empty store, or the one that `--db` names
+(it is copied). Pages take turns, so that none has the quietest moments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import monotonic, sleep
+
+from playwright.sync_api import Page, sync_playwright
+
+from specviz.engines.vllm.server import free_port
+from specviz.machine import hardware_summary
+from specviz.paths import PROJECT_ROOT
+
+CHANGES = 20
+FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
+
+WATCH = """
+(hasChart) => {
+  const main = document.querySelector('[data-testid=stMain]');
+  const text = () => main.innerText;
+  const charts = () => [...document.querySelectorAll('.js-plotly-plot')]
+    .map(one => JSON.stringify((one.data || []).map(trace => [trace.y, trace.x]))).join();
+  const before = [text(), hasChart ? charts() : ''];
+  window.answered = {text: null, chart: null};
+  window.addEventListener('pointerdown', () => { window.began ??= performance.now(); }, true);
+  window.addEventListener('keydown', () => { window.began ??= performance.now(); }, true);
+  window.began = null;
+  const look = () => {
+    const now = performance.now();
+    if (window.began !== null) {
+      if (window.answered.text === null && text() !== before[0])
+        window.answered.text = now - window.began;
+      if (hasChart && window.answered.chart === null && charts() !== before[1])
+        window.answered.chart = now - window.began;
+    }
+    const done = window.answered.text !== null && (!hasChart || window.answered.chart !== null);
+    if (!done) requestAnimationFrame(look);
+  };
+  look();
+}
+"""
+DONE = (
+    "(hasChart) => window.answered.text !== null && (!hasChart || window.answered.chart !== null)"
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing to do on a page, again and again; `act` gets the number of the change."""
+
+    name: str
+    path: str
+    ready: str
+    act: Callable[[Page, int], None]
+    has_chart: bool = True
+
+
+def nudge(page: Page, label: str, number: int) -> None:
+    """A slider one step to the right, and back."""
+    slider = page.get_by_role("slider", name=label)
+    slider.press("ArrowRight" if number % 2 == 0 else "ArrowLeft")
+
+
+def answer_yes_or_no(page: Page, number: int) -> None:
+    group = page.get_by_test_id("stButtonGroup").filter(has_text="yes").first
+    group.get_by_text("yes" if number % 2 == 0 else "no", exact=True).click()
+
+
+def press_preset(page: Page, number: int) -> None:
+    page.get_by_role("button", name=("disjoint", "close")[number % 2], exact=True).click()
+
+
+def type_traffic(page: Page, number: int) -> None:
+    field = page.get_by_label("Requests per day", exact=True)
+    field.press("ArrowUp" if number % 2 == 0 else "ArrowDown")
+
+
+ALPHA = "α, acceptance per token"
+PAGES = (
+    Change("K: the formula's α", "k", "What K does", lambda page, n: nudge(page, ALPHA, n)),
+    Change("Technique: an answer", "decide", "Draft model", answer_yes_or_no, has_chart=False),
+    Change("Cost: requests per day", "cost?cost_section=Payback", "All techniques", type_traffic),
+    Change("Learn: another distribution", "learn", "What comes out", press_preset),
+)
+
+
+@contextmanager
+def app(store: Path, log: Path) -> Iterator[str]:
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command, cwd=PROJECT_ROOT, env={**os.environ, "SPECVIZ_STORE": str(store)},
+            stdout=output, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        try:
+            url = f"http://127.0.0.1:{port}"
+            wait_for(url)
+            yield url
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def wait_for(url: str) -> None:
+    deadline = monotonic() + 60
+    while monotonic() < deadline:
+        try:
+            urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
+            return
+        except OSError:
+            sleep(0.2)
+    raise RuntimeError("the app did not start")
+
+
+def measured(page: Page, change: Change, number: int) -> dict[str, float | None]:
+    """ms from the event to the new text and to the new chart."""
+    page.evaluate(WATCH, change.has_chart)
+    change.act(page, number)
+    page.wait_for_function(DONE, arg=change.has_chart, timeout=20_000)
+    found: dict[str, float | None] = page.evaluate("window.answered")
+    page.wait_for_timeout(400)  # what is left of the redrawing belongs to this change
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--db", type=Path, help="a stored database; it is copied")
+    parser.add_argument("--changes", type=int, default=CHANGES)
+    parser.add_argument("--save", type=Path, help="the figures as JSON")
+    asked = parser.parse_args()
+    found: dict[str, list[dict[str, float | None]]] = {change.name: [] for change in PAGES}
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        store = Path(folder) / "runs.duckdb"
+        if asked.db:
+            shutil.copy(asked.db, store)
+        with app(store, Path(folder) / "app.log") as url:
+            browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+            tabs = {}
+            for change in PAGES:
+                tabs[change.name] = tab = browser.new_page(viewport={"width": 1280, "height": 1000})
+                tab.goto(f"{url}/{change.path}")
+                tab.get_by_text(change.ready, exact=True).first.wait_for(timeout=60_000)
+                tab.wait_for_timeout(3000)
+            for number in range(asked.changes + 2):
+                for change in PAGES:
+                    figures = measured(tabs[change.name], change, number)
+                    if number >= 2:  # the first ones fill caches
+                        found[change.name].append(figures)
+            browser.close()
+    report(found)
+    if asked.save:
+        told = {"hardware": hardware_summary(), "ms": found}
+        asked.save.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+def report(found: dict[str, list[dict[str, float | None]]]) -> None:
+    print(hardware_summary())
+    for name, changes in found.items():
+        parts = []
+        for what in ("text", "chart"):
+            times = sorted(ms for one in changes if (ms := one[what]) is not None)
+            if times:
+                spread = f"{times[0]:.0f} to {times[-1]:.0f}"
+                parts.append(f"{what} {median(times):4.0f} ms ({spread})")
+        print(f"{name:30} {'   '.join(parts)}   {len(changes)} changes")
+
+
+if __name__ == "__main__":
+    main()

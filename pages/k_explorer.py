@@ -1,0 +1,17 @@
+"""K: what the number of draft tokens does, measured, predicted, by formula and published."""
+
+import streamlit as st
+
+from specviz.errors import StoreError
+from specviz.runtime import current
+from specviz.views.k_controls import ask
+from specviz.views.k_view import show_k
+
+controls, results = st.columns([1, 3.4], gap="medium")
+try:
+    with controls:
+        asked = ask(current().store)
+    with results:
+        show_k(asked)
+except StoreError as error:
+    st.error(str(error), icon=":material/error:")

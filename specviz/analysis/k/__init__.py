@@ -1,0 +1,1 @@
+"""Which K: what was measured, published or computed about it, and what follows."""

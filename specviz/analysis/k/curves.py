@@ -1,0 +1,144 @@
+"""Curves over K, each from one source: measured here, predicted, replayed, a formula, published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from specviz.analysis import theory
+from specviz.analysis.benchmark.results import Cell
+from specviz.analysis.k.optimum import Choice
+from specviz.analysis.k.predict import Estimate, Prediction
+from specviz.reference import published
+
+BYTES_PER_GB = 1e9
+
+
+class Source(StrEnum):
+    """Where a curve is from; what was measured wins over what was computed or published."""
+
+    MEASURED = "measured here"
+    REPLAYED = "replayed exactly"
+    PREDICTED = "predicted from one run"
+    FORMULA = "formula"
+    PUBLISHED = "published"
+
+
+@dataclass(frozen=True, slots=True)
+class KFigures:
+    """One K of a curve; None where the source does not tell.
+
+    `length`: mean acceptance length, tok/step with the bonus token. `rate`: accepted of drafted,
+    0-1. `memory_gb` (10^9 bytes) beyond plain decoding.
+    """
+
+    k: int
+    speedup: Estimate | None = None
+    tpot_ms: Estimate | None = None
+    length: Estimate | None = None
+    rate: Estimate | None = None
+    memory_gb: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KCurve:
+    """One source's figures by K, ascending; `note` says how they came about."""
+
+    source: Source
+    points: tuple[KFigures, ...]
+    note: str
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The Ks whose speed-up is known."""
+        return tuple(
+            Choice(point.k, point.speedup.value, point.memory_gb)
+            for point in self.points
+            if point.speedup is not None
+        )
+
+
+def exactly(value: float | None) -> Estimate | None:
+    """A figure without an interval."""
+    return None if value is None else Estimate(value, None, None)
+
+
+def measured_curve(cells: Sequence[Cell], plain_bytes: int | None) -> KCurve:
+    """Cells of arms that differ in K only, at one temperature, load and category.
+
+    Memory is what the arm took beyond `plain_bytes`, its baseline's; None: it was not told.
+    """
+    points = [
+        KFigures(
+            k=cell.k,
+            speedup=Estimate(cell.speedup.ratio, cell.speedup.low, cell.speedup.high)
+            if cell.speedup
+            else None,
+            tpot_ms=exactly(cell.tpot_ms.mean if cell.tpot_ms else None),
+            length=exactly(cell.acceptance.length if cell.acceptance else None),
+            rate=exactly(cell.acceptance.rate if cell.acceptance else None),
+            memory_gb=_beyond(cell.memory_bytes, plain_bytes),
+        )
+        for cell in cells
+        if cell.k is not None
+    ]
+    note = "Each K was run; intervals resample prompts."
+    return KCurve(Source.MEASURED, tuple(sorted(points, key=lambda point: point.k)), note)
+
+
+def predicted_curve(
+    predictions: Sequence[Prediction], source: Source, note: str, memory_gb: float | None
+) -> KCurve:
+    """`memory_gb` is that of the run's own K, the last one; smaller Ks do not tell theirs."""
+    largest = max((prediction.k for prediction in predictions), default=0)
+    points = tuple(
+        KFigures(
+            prediction.k,
+            prediction.speedup,
+            prediction.tpot_ms,
+            prediction.length,
+            prediction.rate,
+            memory_gb if prediction.k == largest else None,
+        )
+        for prediction in predictions
+    )
+    return KCurve(source, points, note)
+
+
+def formula_curve(alpha: float, cost: float, ks: Sequence[int]) -> KCurve:
+    """Leviathan et al., arXiv 2211.17192, Theorem 3.8: acceptance `alpha` (0-1), independent of
+    place, a draft token for `cost` of a plain step. Raises UsageError for values out of range."""
+    points = tuple(
+        KFigures(
+            k=k,
+            speedup=exactly(theory.speedup(alpha, k, cost)),
+            length=exactly(theory.expected_tokens(alpha, k)),
+            rate=exactly((theory.expected_tokens(alpha, k) - 1) / k),
+        )
+        for k in ks
+    )
+    note = f"α {alpha:.2f}, a draft token costs {cost:.2f} of a plain step (arXiv 2211.17192)."
+    return KCurve(Source.FORMULA, points, note)
+
+
+def published_curve() -> KCurve:
+    """The documents' K table; their mean accepted length leaves the bonus token out, so 1 more."""
+    rows = published("k")
+    points = tuple(
+        KFigures(
+            k=int(row["num_speculative_tokens"]),
+            speedup=exactly(row["e2e_speedup"]),
+            tpot_ms=exactly(row["tpot_p50_ms"]),
+            length=exactly(1 + row["mean_accepted_length"]),
+            rate=exactly(row["accept_ratio"]),
+            memory_gb=row["extra_gpu_memory_gb"],
+        )
+        for row in rows.to_dict("records")
+    )
+    first = rows.iloc[0]
+    return KCurve(Source.PUBLISHED, points, f"{first['document']}: {first['section']}.")
+
+
+def _beyond(taken: int | None, plain: int | None) -> float | None:
+    return None if taken is None or plain is None else max(0, taken - plain) / BYTES_PER_GB

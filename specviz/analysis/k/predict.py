@@ -1,0 +1,167 @@
+"""Every smaller K from one run at the largest: by its steps cut short, or by an exact replay.
+
+Cut short: a step that had `a` of its first tokens accepted would have had min(a, K) accepted with
+K of them, so that acceptance by position carries over unchanged. What changes is where the next
+draft begins, and acceptance there; that is the error of this prediction. A replay has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specviz.analysis.k.answers import Answer, Key
+from specviz.analysis.k.replay import Foresight, replay
+from specviz.analysis.k.step_cost import StepCost
+
+RESAMPLES = 1000
+SEED = 20
+PROMPTS_NEEDED = 5
+"""Fewer prompts give no interval."""
+
+Counts = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure and its 95 % interval over prompts; None for fewer prompts than that needs."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What one K would give. `length`: mean acceptance length, tok/step; `rate`: accepted of
+    drafted, 0-1; `tpot_ms`: behind the first token, token-weighted, None without step times;
+    `speedup` over plain decoding in total time, None without a baseline too."""
+
+    k: int
+    length: Estimate
+    rate: Estimate
+    tpot_ms: Estimate | None
+    speedup: Estimate | None
+
+
+def predict(
+    run: Sequence[Answer],
+    baseline: Mapping[Key, Answer],
+    cost: StepCost | None,
+    ks: Sequence[int],
+    replays: Mapping[Key, Foresight] | None = None,
+) -> tuple[Prediction, ...]:
+    """One prediction per K, over the answers that drafted and, where there is a baseline at all,
+    have one. `replays` None cuts the run's steps short. Step times agree with the run at its own
+    K, and with the baseline where both know plain decoding; in between they bend as `cost` does.
+    Nothing that could be counted: no predictions.
+    """
+    usable = [
+        answer
+        for answer in run
+        if answer.drafted
+        and (not baseline or answer.key in baseline)
+        and (replays is None or answer.key in replays)
+    ]
+    if not usable:
+        return ()
+    weights = _resamples(len(usable))
+    own = weights @ np.array([_own(answer, baseline) for answer in usable])
+    return tuple(
+        _prediction(k, own, weights @ np.array([_counts(a, k, replays) for a in usable]), cost,
+                    timed=bool(baseline))
+        for k in ks
+    )  # fmt: skip
+
+
+def _own(answer: Answer, baseline: Mapping[Key, Answer]) -> tuple[float, ...]:
+    """What the run itself did: steps, tokens they covered, draft tokens, their ms, first tokens'
+    ms, tokens behind the first, the baseline's ms, its ms and steps behind the first token."""
+    other = baseline.get(answer.key)
+    return (
+        answer.num_steps,
+        sum(answer.accepted) + answer.num_steps,
+        sum(answer.drafted),
+        answer.e2el_ms - answer.ttft_ms,
+        answer.ttft_ms,
+        answer.output_tokens - 1,
+        other.e2el_ms if other else 0.0,
+        other.e2el_ms - other.ttft_ms if other else 0.0,
+        other.num_steps if other else 0.0,
+    )
+
+
+def _counts(answer: Answer, k: int, replays: Mapping[Key, Foresight] | None) -> tuple[float, ...]:
+    """With K = k: drafts, draft tokens, accepted tokens, steps (NaN: not told by the cut)."""
+    if replays is not None:
+        replayed = replay(replays[answer.key], k)
+        return (
+            len(replayed.drafted), sum(replayed.drafted), sum(replayed.accepted),
+            replayed.num_steps,
+        )  # fmt: skip
+    return (
+        len(answer.drafted),
+        sum(min(drafted, k) for drafted in answer.drafted),
+        sum(min(accepted, k) for accepted in answer.accepted),
+        np.nan,
+    )
+
+
+def _prediction(
+    k: int, own: Counts, counts: Counts, cost: StepCost | None, *, timed: bool
+) -> Prediction:
+    """`own` [resamples + 1, 9] and `counts` [resamples + 1, 4] as above; row 0: all prompts."""
+    steps, covered, drafted, spent_ms, first_ms, tokens, baseline_ms, plain_ms, plain_steps = own.T
+    num_drafts, num_draft_tokens, num_accepted, replayed_steps = counts.T
+    # cut short, the same tokens are covered by more steps
+    shorter = steps * covered / (num_accepted + steps)
+    told = np.isfinite(replayed_steps)
+    num_steps = np.where(told, replayed_steps, shorter)
+    per_step = num_draft_tokens / np.where(told, replayed_steps, steps)
+    tpot = speedup = None
+    if cost is not None:
+        plain = plain_ms / plain_steps if timed else None
+        behind_ms = num_steps * _step_ms(cost, per_step, drafted / steps, spent_ms / steps, plain)
+        tpot = _estimate(behind_ms / tokens)
+        speedup = _estimate(baseline_ms / (first_ms + behind_ms)) if timed else None
+    return Prediction(
+        k=k,
+        length=_estimate(1 + num_accepted / num_drafts),
+        rate=_estimate(num_accepted / num_draft_tokens),
+        tpot_ms=tpot,
+        speedup=speedup,
+    )
+
+
+def _step_ms(
+    cost: StepCost, drafted: Counts, run_drafted: Counts, run_ms: Counts, plain_ms: Counts | None
+) -> Counts:
+    """ms of a step with `drafted` tokens: `cost` moved and stretched so that it passes through the
+    run's own step and plain decoding's, or stretched through the run's alone."""
+    if cost.plain_ms is None or plain_ms is None:
+        return run_ms * cost.at(drafted) / cost.at(run_drafted)
+    stretch = (run_ms - plain_ms) / (cost.at(run_drafted) - cost.plain_ms)
+    return plain_ms + stretch * (cost.at(drafted) - cost.plain_ms)
+
+
+def _resamples(prompts: int) -> Counts:
+    """How often each prompt counts: once in row 0, as drawn in the others; only row 0 for few."""
+    once = np.ones((1, prompts))
+    if prompts < PROMPTS_NEEDED:
+        return once
+    rng = np.random.default_rng(SEED)
+    drawn = rng.multinomial(prompts, np.full(prompts, 1 / prompts), RESAMPLES)
+    return np.concatenate([once, drawn])
+
+
+def _estimate(values: Counts) -> Estimate:
+    """Row 0 and the 95 % percentile interval of the others."""
+    value = float(values[0])
+    resampled = values[1:][np.isfinite(values[1:])]
+    if not len(resampled):
+        return Estimate(value, None, None)
+    low, high = np.quantile(resampled, [0.025, 0.975])
+    return Estimate(value, float(low), float(high))

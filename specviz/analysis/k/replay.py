@@ -1,0 +1,85 @@
+"""What another K would have done, from the drafts made at every position of one answer.
+
+At temperature 0 the answer does not depend on K, and a drafter that keeps nothing between steps
+but what the answer says drafts the same from the same position. So one pass that drafts at every
+position tells every smaller K exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from specviz.analysis.k.answers import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Foresight:
+    """One answer, and the draft at each of its positions.
+
+    `drafted[i]`: tokens the method drafts behind output token i, at most `k`; `matched[i]`: how
+    many of them, from the first on, are what the target says there. Both have `output_tokens` - 1
+    entries: nothing is drafted before the first token or behind the last.
+    """
+
+    k: int
+    output_tokens: int
+    drafted: tuple[int, ...]
+    matched: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        lengths = {len(self.drafted), len(self.matched), max(self.output_tokens - 1, 0)}
+        if len(lengths) > 1:
+            raise ValueError("a foresight has one draft behind every output token but the last")
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The steps of one answer at one K: drafted and accepted tokens of each step that drafted, as
+    in `Sample`, and `num_steps`, those that found nothing to draft included."""
+
+    drafted: tuple[int, ...]
+    accepted: tuple[int, ...]
+    num_steps: int
+
+
+def replay(answer: Foresight, k: int) -> Replayed:
+    """The steps that K = `k` would have taken. Raises ValueError above the K that was drafted."""
+    if not 1 <= k <= answer.k:
+        raise ValueError(f"drafts of {answer.k} tokens tell K from 1 to {answer.k}, not {k}")
+    drafted, accepted = [], []
+    position = num_steps = 0
+    while position < answer.output_tokens - 1:
+        num_drafted = min(answer.drafted[position], k)
+        num_accepted = min(answer.matched[position], num_drafted)
+        if num_drafted:
+            drafted.append(num_drafted)
+            accepted.append(num_accepted)
+        position += num_accepted + 1
+        num_steps += 1
+    return Replayed(tuple(drafted), tuple(accepted), num_steps)
+
+
+def corrected(answer: Foresight, run: Answer) -> Foresight:
+    """The foresight with what the run itself saw at the places where its steps began.
+
+    Another engine's draft model may choose otherwise between two tokens that are as good as equal;
+    where its steps began, what it did is known. A run whose steps do not cover the answer one
+    behind the other (a lookup that found nothing now and then) does not say where they began.
+    """
+    if run.num_undrafted or run.output_tokens != answer.output_tokens:
+        return answer
+    drafted, matched = [*answer.drafted], [*answer.matched]
+    position = 0
+    for num_drafted, num_accepted in zip(run.drafted, run.accepted, strict=True):
+        if num_drafted == answer.k and position < len(matched):
+            drafted[position], matched[position] = num_drafted, num_accepted
+        position += num_accepted + 1
+    return replace(answer, drafted=tuple(drafted), matched=tuple(matched))
+
+
+def mean_acceptance_length(steps: Sequence[Replayed]) -> float | None:
+    """1 + accepted / drafts over answers; None if nothing was drafted."""
+    drafts = sum(len(answer.drafted) for answer in steps)
+    accepted = sum(sum(answer.accepted) for answer in steps)
+    return 1 + accepted / drafts if drafts else None

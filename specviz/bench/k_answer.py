@@ -1,0 +1,70 @@
+"""Which K, from a stored benchmark: what the K page shows, as data."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import asdict
+from typing import Any
+
+from specviz.analysis.benchmark.results import ArmState
+from specviz.analysis.k.curves import KCurve
+from specviz.analysis.k.optimum import optimum
+from specviz.bench.k_curves import Place, computed, measured
+from specviz.bench.k_evidence import evidence
+from specviz.bench.results import results_of
+from specviz.errors import UsageError
+from specviz.store import Store
+
+
+def k_answer(
+    store: Store,
+    benchmark_id: str,
+    method: str | None = None,
+    place: Place | None = None,
+    memory_gb: float | None = None,
+) -> dict[str, Any]:
+    """Curves and optimum of one method (None: the one with most Ks), by source. JSON-ready.
+
+    Raises UsageError where the benchmark has no such method with a K, StoreError.
+    """
+    place = place or Place()
+    results = results_of(store, benchmark_id)
+    with_k = [arm for arm in results.arms if arm.k and method in (None, arm.method)]
+    if not with_k:
+        named = sorted({arm.method for arm in results.arms if arm.k}) or ["none"]
+        raise UsageError(
+            f"The benchmark has no {method or 'method'} with a K: it has {', '.join(named)}."
+        )
+    families: dict[tuple[str | None, ...], list[ArmState]] = defaultdict(list)
+    for arm in with_k:
+        families[arm.method, arm.engine, arm.model, arm.draft].append(arm)
+    widest = max(families.values(), key=lambda family: len(family))
+    arms = sorted(widest, key=lambda arm: arm.k or 0)
+    known = evidence(
+        store,
+        benchmark_id,
+        {arm.arm_index: arm.k or 0 for arm in arms},
+        arms[0].baseline,
+        place.temperature,
+        place.concurrency,
+    )
+    own = measured(results, arms, place)
+    curves = [own, *computed(known and known.of(place.category), own)]
+    return {
+        "benchmark_id": benchmark_id,
+        "method": arms[0].method,
+        "engine": arms[0].engine,
+        "place": asdict(place),
+        "sources": {curve.source.value: _told(curve, memory_gb) for curve in curves},
+    }
+
+
+def _told(curve: KCurve, memory_gb: float | None) -> dict[str, Any]:
+    found = optimum(curve.choices, memory_gb)
+    return {
+        "note": curve.note,
+        "best_k": found and found.best.k,
+        "best_speedup": found and found.best.speedup,
+        "plateau": found and list(found.plateau),
+        "ks": [asdict(point) for point in curve.points],
+    }

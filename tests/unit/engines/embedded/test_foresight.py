@@ -1,0 +1,65 @@
+"""One pass that drafts at every position tells what each smaller K really does."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from specviz.analysis.k.replay import Foresight, replay
+from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.engines.embedded.opening import open_engine
+from specviz.prompts import load_prompts
+from specviz.trace import Trace, fold
+
+LONGEST = 32
+LARGEST = {Method.MEDUSA: 4}
+CASES = [
+    (method, k)
+    for method in (Method.DRAFT_MODEL, Method.NGRAM, Method.EAGLE, Method.EAGLE3, Method.MEDUSA)
+    for k in (1, 3, LARGEST.get(method, 9))
+]
+
+
+def arm(method: Method, k: int) -> RunConfig:
+    shape = {"shape": "chain"} if method is Method.MEDUSA else {}
+    return RunConfig(EngineKind.EMBEDDED, method, k, traced=False, options=shape)
+
+
+def prompts() -> tuple[Prompt, ...]:
+    return load_prompts("structured_output")[0], load_prompts("translation")[1]
+
+
+def answered(method: Method, k: int) -> list[Trace]:
+    engine, _ = open_engine(arm(method, k))
+    return [fold(engine.events(prompt, Sampling(max_tokens=LONGEST))) for prompt in prompts()]
+
+
+@cache
+def foreseen(method: Method) -> tuple[Foresight, ...]:
+    """From one engine at the largest K, over the answers that this K gave."""
+    largest = LARGEST.get(method, 15)
+    engine, _ = open_engine(arm(method, largest))
+    answers = answered(method, largest)
+    return tuple(
+        engine.foresee(prompt, trace.token_ids)
+        for prompt, trace in zip(prompts(), answers, strict=True)
+    )
+
+
+@pytest.mark.parametrize(("method", "k"), CASES)
+def test_the_replay_takes_the_steps_of_a_real_run(method: Method, k: int):
+    for trace, answer in zip(answered(method, k), foreseen(method), strict=True):
+        drafting = [step for step in trace.steps if step.drafted]
+        replayed = replay(answer, k)
+        assert replayed.accepted == tuple(step.num_accepted for step in drafting)
+        assert replayed.drafted == tuple(len(step.drafted) for step in drafting)
+        assert replayed.num_steps == len(trace.steps) - 1
+
+
+def test_an_answer_of_another_model_is_followed():
+    engine, _ = open_engine(arm(Method.DRAFT_MODEL, 5))
+    own = foreseen(Method.DRAFT_MODEL)[0]
+    other = engine.foresee(prompts()[0], range(100, 100 + own.output_tokens))
+    assert other.output_tokens == own.output_tokens
+    assert sum(other.matched) < sum(own.matched)
