@@ -60,7 +60,7 @@ def k_answer(
 
 
 def _told(curve: KCurve, memory_gb: float | None) -> dict[str, Any]:
-    found = optimum(curve.choices, memory_gb)
+    found = optimum(curve.choices, memory_gb) if len(curve.choices) > 1 else None
     return {
         "note": curve.note,
         "best_k": found and found.best.k,

@@ -29,7 +29,8 @@ def show_k(asked: Asked) -> None:
     best = {
         curve.source: found
         for curve in curves
-        if (found := optimum(curve.choices, asked.memory_gb)) is not None
+        if len(curve.choices) > 1  # of one K nobody knows whether it is the best
+        and (found := optimum(curve.choices, asked.memory_gb)) is not None
     }
     _answer(asked, best)
     wanted = st.pills(
@@ -71,7 +72,7 @@ def all_curves(asked: Asked) -> list[KCurve]:
 
 
 def best_by_source(curves: Sequence[KCurve], best: dict[Source, Optimum]) -> pd.DataFrame:
-    """One line per source: its best K, its plateau, what does not fit."""
+    """One line per source: its best K, its plateau, what does not fit; no best of a single K."""
     return pd.DataFrame(
         {
             "source": curve.source.value,

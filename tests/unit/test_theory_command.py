@@ -22,7 +22,7 @@ def run(*arguments: str) -> None:
 def asked(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     run(*arguments, "--json")
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert list(found) == ["formula", "positions", "roofline", "rejection"]
+    assert list(found) == ["formula", "positions", "roofline", "rejection", "k"]
     return found
 
 
