@@ -35,13 +35,16 @@ class Chosen:
 
     def computed(self, place: Place) -> list[KCurve]:
         """Every K below the largest, replayed where a replay is stored, and predicted."""
-        return k_curves.computed(self.evidence(place), self.measured(place))
+        return _computed(self.opened.store, self._key(place), place, self.measured(place))
 
     def evidence(self, place: Place) -> Evidence | None:
         """What smaller Ks can be told from. Raises StoreError."""
+        found = _evidence(self.opened.store, self._key(place))
+        return found and found.of(place.category)
+
+    def _key(self, place: Place) -> EvidenceKey:
         row, arms = self.opened.row, self.family.arms
-        found = _evidence(
-            self.opened.store,
+        return EvidenceKey(
             row.benchmark_id,
             row.finished,
             replayed_answers(self.opened.store, row.benchmark_id),
@@ -50,7 +53,19 @@ class Chosen:
             place.temperature,
             place.concurrency,
         )
-        return found and found.of(place.category)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceKey:
+    """What evidence depends on: as long as nothing of it changes, it need not be read again."""
+
+    benchmark_id: str
+    finished: int
+    replayed: int
+    arms: tuple[tuple[int, int], ...]
+    baseline: int | None
+    temperature: float
+    concurrency: int
 
 
 def replayed_answers(store: Store, benchmark_id: str) -> int:
@@ -62,14 +77,13 @@ def replayed_answers(store: Store, benchmark_id: str) -> int:
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Reading the steps")
-def _evidence(
-    _store: Store,
-    benchmark_id: str,
-    finished: int,
-    replayed: int,
-    arms: tuple[tuple[int, int], ...],
-    baseline: int | None,
-    temperature: float,
-    concurrency: int,
-) -> Evidence | None:
-    return evidence(_store, benchmark_id, dict(arms), baseline, temperature, concurrency)
+def _evidence(_store: Store, key: EvidenceKey) -> Evidence | None:
+    return evidence(
+        _store, key.benchmark_id, dict(key.arms), key.baseline, key.temperature, key.concurrency
+    )
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner="Predicting")
+def _computed(_store: Store, key: EvidenceKey, place: Place, _measured: KCurve) -> list[KCurve]:
+    known = _evidence(_store, key)
+    return k_curves.computed(known and known.of(place.category), _measured)
