@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from specviz.analysis.k.answers import Answer, Key, by_key, drafted_per_step, step_ms
+from specviz.analysis.k.answers import Answer, Key, by_key, drafting_step, step_ms
 from specviz.analysis.k.predict import Prediction, predict
 from specviz.analysis.k.replay import Foresight
 from specviz.analysis.k.step_cost import StepCost, fit_step_cost
@@ -101,12 +101,10 @@ def _cost(
     if len([k for k in times if k > 0]) > 1:
         timed = ", ".join(f"{k:g}" for k in sorted(times))
         return fit_step_cost(times, f"steps timed side by side in the replay at K {timed}")
-    measured = {
-        drafted: ms
-        for found in by_arm.values()
-        if (drafted := drafted_per_step(found)) and (ms := step_ms(found))
-    }
-    if plain and (plain_ms := step_ms(plain)):
+    plain_ms = step_ms(plain)
+    found = (drafting_step(answers, plain_ms) for answers in by_arm.values())
+    measured = dict(step for step in found if step)
+    if plain_ms:
         measured[0] = plain_ms
     if len(measured) < 2:
         return None

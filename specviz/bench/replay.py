@@ -111,7 +111,7 @@ def _step_times(
             for k, engine in engines.items():
                 if stops():
                     raise ReplayStopped
-                times = _wall_ms(engine, prompt)
+                times = _wall_ms(engine, prompt, drafting=k > 0)
                 if number > 0:
                     spent[k] += times
     return [StepTime(k, mean(times), len(times)) for k, times in spent.items() if times]
@@ -123,8 +123,9 @@ def _with_k(config: RunConfig, k: int) -> RunConfig:
     return replace(config, k=k)
 
 
-def _wall_ms(engine: EmbeddedEngine, prompt: Prompt) -> list[float]:
-    """Times of the steps behind the one that read the prompt."""
+def _wall_ms(engine: EmbeddedEngine, prompt: Prompt, *, drafting: bool) -> list[float]:
+    """Times of the steps behind the one that read the prompt; `drafting`: of those that drafted."""
     events = engine.events(prompt, Sampling(max_tokens=TIMED_TOKENS))
     steps = [event for event in events if isinstance(event, Step)]
-    return [step.wall_ms for step in steps[1:] if step.wall_ms is not None]
+    timed = [step for step in steps[1:] if step.drafted or not drafting]
+    return [step.wall_ms for step in timed if step.wall_ms is not None]

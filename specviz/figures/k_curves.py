@@ -72,10 +72,7 @@ def curves_by_k(curves: Sequence[KCurve], marked: Sequence[int] = ()) -> go.Figu
             _add(figure, panel, curve)
     styled(figure, x_title="", y_title="")
     figure.add_hline(row=1, col=1, y=1.0, line={"color": BASELINE, "dash": "dash", "width": 1.5})
-    for k in marked:
-        figure.add_vrect(
-            row=1, col=1, x0=k - 0.5, x1=k + 0.5, fillcolor="#0072B2", opacity=0.1, line_width=0
-        )
+    figure.update_layout(shapes=[*figure.layout.shapes, *map(_mark, marked)])
     figure.update_yaxes(rangemode="tozero")
     figure.update_xaxes(dtick=2, tick0=1, rangemode="tozero")
     for panel in PANELS:
@@ -103,6 +100,14 @@ def _add(figure: go.Figure, panel: Panel, curve: KCurve) -> None:
         hovertext=[f"{name}, K {k}: {_text(found, panel)}" for k, found in told],
         hoverinfo="text",
     )  # fmt: skip
+
+
+def _mark(k: int) -> dict[str, object]:
+    """A band over the speed-up at `k`."""
+    return {
+        "type": "rect", "xref": "x", "yref": "y domain", "x0": k - 0.5, "x1": k + 0.5,
+        "y0": 0, "y1": 1, "fillcolor": "#0072B2", "opacity": 0.1, "line": {"width": 0},
+    }  # fmt: skip
 
 
 def _interval(told: Sequence[tuple[int, Estimate]], colour: str) -> dict[str, object] | None:

@@ -28,6 +28,7 @@ from specviz.views.bench_show import chart
 from specviz.views.bench_words import as_text
 from specviz.views.cost_case import Case
 from specviz.views.cost_tables import WORDS, load_table, payback_text, techniques_table
+from specviz.views.plain_table import show_figures
 from specviz.views.run_tree import page_ground
 
 
@@ -201,11 +202,7 @@ def _sensitivity(case: Case) -> None:
 
 def _table(table: pd.DataFrame) -> None:
     """Words at the left, figures at the right; columns without a figure left out."""
-    right = st.column_config.TextColumn(alignment="right")
-    shown = table.dropna(axis="columns", how="all")
-    figures = [name for name in shown.columns if name not in WORDS]
-    config = {name: right for name in figures}
-    st.dataframe(shown, hide_index=True, placeholder="–", height="content", column_config=config)
+    show_figures(table.dropna(axis="columns", how="all"), WORDS)
 
 
 def _published(_: Case) -> None:

@@ -11,12 +11,13 @@ from specviz.analysis.k.curves import KCurve, Source, formula_curve, published_c
 from specviz.analysis.k.optimum import Optimum, optimum
 from specviz.figures.k_curves import curves_by_k
 from specviz.views import k_state as state
-from specviz.views.bench_show import chart, show_table
+from specviz.views.bench_show import chart
 from specviz.views.bench_words import as_text
 from specviz.views.disagreements import show_disagreements
 from specviz.views.k_controls import Asked
 from specviz.views.k_sections import sections
 from specviz.views.k_words import ranges_text
+from specviz.views.plain_table import show_figures
 
 FORMULA_KS = tuple(range(1, 16))
 WINS = (Source.MEASURED, Source.REPLAYED, Source.PREDICTED, Source.PUBLISHED, Source.FORMULA)
@@ -50,7 +51,7 @@ def show_k(asked: Asked) -> None:
         st.caption("Shaded: the Ks within 2 % of the best. Intervals: 95 %, over prompts.")
     else:
         st.info("Choose a curve above.")
-    show_table(best_by_source(curves, best))
+    show_figures(best_by_source(curves, best), ["source"])
     with st.container(gap=None):
         for curve in curves:
             st.caption(as_text(f"{curve.source.value.capitalize()}: {curve.note}"))

@@ -12,7 +12,8 @@ from specviz.analysis import theory
 from specviz.analysis.digits import digits
 from specviz.figures.learn_formula import Claim, formula_over_k
 from specviz.views import learn_state as state
-from specviz.views.learn_show import figure_row, show_figures
+from specviz.views.learn_show import figure_row
+from specviz.views.plain_table import show_figures
 from specviz.views.run_sections import CHART
 
 WORDS = r"""

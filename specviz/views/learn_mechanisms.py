@@ -20,9 +20,10 @@ from specviz.store import RunRow
 from specviz.trace import ROOT, Origin, Step
 from specviz.views import learn_state as state
 from specviz.views.bench_words import as_text
-from specviz.views.learn_show import figure_row, show_figures
+from specviz.views.learn_show import figure_row
 from specviz.views.learn_traces import Recording, methods, shipped, stored, stored_choices
 from specviz.views.learn_words import MECHANISMS
+from specviz.views.plain_table import show_figures
 from specviz.views.run_tree import CHART, page_ground
 
 PLAY_EVERY_S = 1.0

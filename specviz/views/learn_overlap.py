@@ -12,9 +12,9 @@ from specviz.analysis.overlap import overlap
 from specviz.config import Method
 from specviz.figures.timeline import timeline
 from specviz.trace import Trace
-from specviz.views.learn_show import show_figures
 from specviz.views.learn_traces import shipped
 from specviz.views.learn_words import MECHANISMS
+from specviz.views.plain_table import show_figures
 from specviz.views.run_sections import CHART
 
 WORDS = (

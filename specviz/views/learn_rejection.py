@@ -23,7 +23,8 @@ from specviz.analysis.rejection import (
 from specviz.errors import UsageError
 from specviz.figures.learn_rejection import outputs, shared_area
 from specviz.views import learn_state as state
-from specviz.views.learn_show import figure_row, show_figures
+from specviz.views.learn_show import figure_row
+from specviz.views.plain_table import show_figures
 from specviz.views.run_sections import CHART
 
 WORDS = (

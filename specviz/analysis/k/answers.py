@@ -55,7 +55,15 @@ def step_ms(answers: Sequence[Answer]) -> float | None:
     return spent / steps if steps else None
 
 
-def drafted_per_step(answers: Sequence[Answer]) -> float | None:
-    """Mean draft tokens of a step, those without a draft included; None without a step."""
-    steps = sum(answer.num_steps for answer in answers)
-    return sum(sum(answer.drafted) for answer in answers) / steps if steps else None
+def drafting_step(answers: Sequence[Answer], plain_ms: float | None) -> tuple[float, float] | None:
+    """Mean draft tokens and mean ms of a step that drafts; the others are taken to cost `plain_ms`.
+
+    None without such a step, or where nobody knows what the others cost.
+    """
+    drafts = sum(len(answer.drafted) for answer in answers)
+    others = sum(answer.num_undrafted for answer in answers)
+    if not drafts or (others and plain_ms is None):
+        return None
+    spent = sum(answer.e2el_ms - answer.ttft_ms for answer in answers)
+    tokens = sum(sum(answer.drafted) for answer in answers)
+    return tokens / drafts, (spent - others * (plain_ms or 0.0)) / drafts

@@ -68,7 +68,8 @@ def predict(
     ]
     if not usable:
         return ()
-    weights = _resamples(len(usable))
+    prompts = sorted({answer.key[0] for answer in usable})
+    weights = _resamples(len(prompts))[:, [prompts.index(answer.key[0]) for answer in usable]]
     own = weights @ np.array([_own(answer, baseline) for answer in usable])
     return tuple(
         _prediction(k, own, weights @ np.array([_counts(a, k, replays) for a in usable]), cost,
@@ -78,12 +79,12 @@ def predict(
 
 
 def _own(answer: Answer, baseline: Mapping[Key, Answer]) -> tuple[float, ...]:
-    """What the run itself did: steps, tokens they covered, draft tokens, their ms, first tokens'
-    ms, tokens behind the first, the baseline's ms, its ms and steps behind the first token."""
+    """What the run itself did: steps, drafts, draft tokens, ms of the steps, first tokens' ms,
+    tokens behind the first, the baseline's ms, its ms and steps behind the first token."""
     other = baseline.get(answer.key)
     return (
         answer.num_steps,
-        sum(answer.accepted) + answer.num_steps,
+        len(answer.drafted),
         sum(answer.drafted),
         answer.e2el_ms - answer.ttft_ms,
         answer.ttft_ms,
@@ -95,36 +96,46 @@ def _own(answer: Answer, baseline: Mapping[Key, Answer]) -> tuple[float, ...]:
 
 
 def _counts(answer: Answer, k: int, replays: Mapping[Key, Foresight] | None) -> tuple[float, ...]:
-    """With K = k: drafts, draft tokens, accepted tokens, steps (NaN: not told by the cut)."""
+    """With K = k: drafts, draft tokens, accepted tokens, tokens that the steps cover, steps (of a
+    cut: NaN, not told)."""
     if replays is not None:
         replayed = replay(replays[answer.key], k)
         return (
-            len(replayed.drafted), sum(replayed.drafted), sum(replayed.accepted),
+            len(replayed.drafted), sum(replayed.drafted), sum(replayed.accepted), np.nan,
             replayed.num_steps,
         )  # fmt: skip
     return (
         len(answer.drafted),
         sum(min(drafted, k) for drafted in answer.drafted),
         sum(min(accepted, k) for accepted in answer.accepted),
+        answer.output_tokens - 1 + min(_excess(answer), k),
         np.nan,
     )
+
+
+def _excess(answer: Answer) -> int:
+    """Tokens that the last step gave beyond the end of the answer; one of K gives at most K."""
+    return max(0, sum(answer.accepted) + answer.num_steps - (answer.output_tokens - 1))
 
 
 def _prediction(
     k: int, own: Counts, counts: Counts, cost: StepCost | None, *, timed: bool
 ) -> Prediction:
-    """`own` [resamples + 1, 9] and `counts` [resamples + 1, 4] as above; row 0: all prompts."""
-    steps, covered, drafted, spent_ms, first_ms, tokens, baseline_ms, plain_ms, plain_steps = own.T
-    num_drafts, num_draft_tokens, num_accepted, replayed_steps = counts.T
-    # cut short, the same tokens are covered by more steps
+    """`own` [resamples + 1, 9] and `counts` [resamples + 1, 5] as above; row 0: all prompts."""
+    steps, run_drafts, run_drafted, spent_ms, first_ms, tokens = own.T[:6]
+    baseline_ms, plain_ms, plain_steps = own.T[6:]
+    num_drafts, num_draft_tokens, num_accepted, covered, replayed_steps = counts.T
+    # cut short, a step gives fewer tokens, and more steps cover what the answers need
     shorter = steps * covered / (num_accepted + steps)
     told = np.isfinite(replayed_steps)
     num_steps = np.where(told, replayed_steps, shorter)
-    per_step = num_draft_tokens / np.where(told, replayed_steps, steps)
+    of = np.where(told, replayed_steps, steps)
     tpot = speedup = None
     if cost is not None:
         plain = plain_ms / plain_steps if timed else None
-        behind_ms = num_steps * _step_ms(cost, per_step, drafted / steps, spent_ms / steps, plain)
+        then = _mean_step(cost, num_drafts / of, num_draft_tokens / of)
+        now = _mean_step(cost, run_drafts / steps, run_drafted / steps)
+        behind_ms = num_steps * _step_ms(cost.plain_ms, then, now, spent_ms / steps, plain)
         tpot = _estimate(behind_ms / tokens)
         speedup = _estimate(baseline_ms / (first_ms + behind_ms)) if timed else None
     return Prediction(
@@ -136,15 +147,22 @@ def _prediction(
     )
 
 
+def _mean_step(cost: StepCost, drafting: Counts, drafted: Counts) -> Counts:
+    """ms that `cost` gives a step, of which the share `drafting` drafts, `drafted` tokens on the
+    mean of all; those without a draft do not pay for drafting."""
+    saved = 0.0 if cost.plain_ms is None else cost.fixed_ms - cost.plain_ms
+    return cost.at(drafted) - (1 - drafting) * saved
+
+
 def _step_ms(
-    cost: StepCost, drafted: Counts, run_drafted: Counts, run_ms: Counts, plain_ms: Counts | None
+    cost_plain: float | None, then: Counts, now: Counts, run_ms: Counts, plain_ms: Counts | None
 ) -> Counts:
-    """ms of a step with `drafted` tokens: `cost` moved and stretched so that it passes through the
-    run's own step and plain decoding's, or stretched through the run's alone."""
-    if cost.plain_ms is None or plain_ms is None:
-        return run_ms * cost.at(drafted) / cost.at(run_drafted)
-    stretch = (run_ms - plain_ms) / (cost.at(run_drafted) - cost.plain_ms)
-    return plain_ms + stretch * (cost.at(drafted) - cost.plain_ms)
+    """ms of a step that costs `then`: the cost moved and stretched so that it passes through the
+    run's own step, which costs `now`, and plain decoding's, or stretched through the run's alone.
+    """
+    if cost_plain is None or plain_ms is None:
+        return run_ms * then / now
+    return plain_ms + (run_ms - plain_ms) / (now - cost_plain) * (then - cost_plain)
 
 
 def _resamples(prompts: int) -> Counts:

@@ -21,11 +21,11 @@ from specviz.views.learn_overlap import saved_table
 from specviz.views.learn_quiz import PAGES, QUIZ, questions
 from specviz.views.learn_rejection import summary
 from specviz.views.learn_roofline import published_points
-from specviz.views.learn_show import table_html
 from specviz.views.learn_state import LEAST_TOKENS, MOST_TOKENS, PRESETS
 from specviz.views.learn_traces import TRACES, methods, shipped
 from specviz.views.learn_view import SECTIONS
 from specviz.views.learn_words import MECHANISMS
+from specviz.views.plain_table import table_html
 
 
 @pytest.mark.parametrize("method", methods())
