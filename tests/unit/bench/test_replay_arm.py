@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from replayed_benchmark import LARGEST, LOOKUP, NOVEL, PLAIN, SMALL, UNSAID, mea
 from specviz.analysis.benchmark.results import Cell
 from specviz.analysis.k.replay import Foresight, replay
 from specviz.bench import replay as replay_module
+from specviz.bench.k_answer import k_answer
 from specviz.bench.k_evidence import Evidence, evidence
 from specviz.bench.replay import ReplayStopped, replay_arm
 from specviz.bench.results import results_of
@@ -70,6 +72,21 @@ def test_its_own_k_is_what_was_measured(small: Kept, arm: int, k: int) -> None:
     assert found.speedup.value == pytest.approx(cell.speedup.ratio)
     (cut,) = known(small, arm, k).predictions([k], replayed=False)
     assert cut.length.value == pytest.approx(cell.acceptance.length)
+
+
+def test_which_k_is_told_as_data(small: Kept) -> None:
+    store, benchmark_id, cells = small
+    told = k_answer(store, benchmark_id, "draft_model")
+    assert json.loads(json.dumps(told)) == told | {"place": dict(told["place"])}
+    sources = told["sources"]
+    assert list(sources) == ["measured here", "replayed exactly", "predicted from one run"]
+    ratios = {k: cells[arm].speedup for arm, k in ((SMALL, 1), (LARGEST, 3))}
+    assert {point["k"] for point in sources["measured here"]["ks"]} == {1, 3}
+    best = max(ratios, key=lambda k: ratios[k].ratio)  # type: ignore[union-attr]
+    assert sources["measured here"]["best_k"] == best
+    assert [point["k"] for point in sources["replayed exactly"]["ks"]] == [1, 2, 3]
+    with pytest.raises(UsageError, match="no mirror with a K: it has draft_model"):
+        k_answer(store, benchmark_id, "mirror")
 
 
 def test_a_smaller_k_is_what_was_measured(small: Kept) -> None:
