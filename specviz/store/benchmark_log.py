@@ -102,9 +102,16 @@ class BenchmarkLog:
             job.add_done_callback(self._committed)
 
     def end(self, status: RunStatus, error: str | None) -> None:
-        """Save how it ended, after everything that was added, also what could not be saved
-        before. Raises StoreError."""
-        self._writer.submit(self._write).add_done_callback(self._committed)
+        """Save how it ended, after everything that was added, also what could not be saved before.
+
+        Raises the StoreError of what still cannot be saved; one that seemed finished is then stored
+        as failed, so that it can be resumed.
+        """
+        rest = self._writer.submit(self._write)
+        rest.add_done_callback(self._committed)
+        failure = rest.exception()
+        if failure is not None and status is RunStatus.FINISHED:
+            status, error = RunStatus.FAILED, str(failure)
         now = datetime.now(UTC)
 
         def write(cursor: DuckDBPyConnection) -> None:
@@ -112,8 +119,8 @@ class BenchmarkLog:
             tables.end_runs(cursor, self.benchmark_id, status, now, error)
 
         self._save(write)
-        if self._error is not None:
-            raise self._error
+        if failure is not None:
+            raise failure
 
     def _save(self, write: Callable[[DuckDBPyConnection], None]) -> None:
         self._writer.submit(write).result()

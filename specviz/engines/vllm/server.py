@@ -29,6 +29,9 @@ from specviz.engines.vllm.environment import server_environment
 from specviz.engines.vllm.hardware import runs_on_cpu
 from specviz.errors import ServerStartFailed
 
+_given_out: set[int] = set()
+_choosing = threading.Lock()
+
 START_TIMEOUT_S = 600.0
 FIRST_REQUEST_TIMEOUT_S = 120.0
 POLL_S = 0.1
@@ -101,10 +104,16 @@ def start_server(
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+    """A port of the loopback interface that nobody listens on, another one at every call: a server
+    binds its own some seconds later, and the next may be started before that."""
+    with _choosing:
+        while True:
+            with socket.socket() as probe:
+                probe.bind((HOST, 0))
+                port = int(probe.getsockname()[1])
+            if port not in _given_out:
+                _given_out.add(port)
+                return port
 
 
 def _check_models(spec: ServerSpec) -> None:
@@ -116,8 +125,9 @@ def _check_models(spec: ServerSpec) -> None:
 
 
 def _launch(spec: ServerSpec, log_dir: Path) -> Server:
+    if spec.port:
+        _check_port_is_free(spec.port)
     port = spec.port or free_port()
-    _check_port_is_free(port)
     on_cpu = runs_on_cpu()
     command = server_command(replace(spec, port=port), on_cpu=on_cpu)
     log_dir.mkdir(parents=True, exist_ok=True)

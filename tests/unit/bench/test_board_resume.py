@@ -170,6 +170,29 @@ def test_after_a_crash_only_what_is_missing_is_asked(
         assert_complete(crashed, benchmark_id, 120)
 
 
+def test_what_could_not_be_saved_at_the_very_end_is_no_finished_benchmark(
+    store: Store, new_board, new_plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every answer had come when the disk was full: it failed, and what is missing is asked."""
+
+    def refuse(*args: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    from specviz.store import benchmark_log
+
+    with monkeypatch.context() as full:
+        full.setattr(benchmark_log, "insert_samples", refuse)
+        full.setattr(benchmark_log, "COMMIT_EVERY_S", 60.0)
+        board = new_board({Method.BASELINE: FakeEngine()})
+        benchmark_id = board.start(new_plan(prompts=3))
+        assert ended(board, benchmark_id) is BenchPhase.FAILED
+    row = store.benchmark(benchmark_id)
+    assert row.status is RunStatus.FAILED
+    assert row.error is not None and row.error.count("No space left on device") == 1
+    assert resumed(board, benchmark_id) is BenchPhase.FINISHED
+    assert_complete(store, benchmark_id, 3)
+
+
 def test_a_resumed_conversation_goes_on_behind_its_stored_answers(
     store: Store, new_board, new_plan
 ) -> None:
@@ -215,10 +238,10 @@ def test_a_store_that_fails_ends_it_in_its_own_words(
 ) -> None:
     """The disk is full for a while: nothing that was answered by then is lost."""
     engine = FakeEngine(seconds=0.01)
-    full = False
+    is_freed = False
 
     def write(*args: Any) -> None:
-        if full:
+        if len(engine.asked) > 3 and not is_freed:
             raise OSError(28, "No space left on device")
         real(*args)
 
@@ -228,13 +251,11 @@ def test_a_store_that_fails_ends_it_in_its_own_words(
     monkeypatch.setattr(benchmark_log, "insert_samples", write)
     board = new_board({Method.BASELINE: engine})
     benchmark_id = board.start(new_plan(prompts=50))
-    until(lambda: len(engine.asked) > 3)
-    full = True
     until(lambda: board.progress(benchmark_id).phase.is_final)
     told = board.progress(benchmark_id)
     assert told.phase is BenchPhase.FAILED
     assert told.error.count("No space left on device") == 1
     assert "Error:" not in told.error
-    full = False
+    is_freed = True
     assert resumed(board, benchmark_id) is BenchPhase.FINISHED
     assert_complete(store, benchmark_id, 50)

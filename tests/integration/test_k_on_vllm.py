@@ -1,0 +1,75 @@
+"""Which K, on real servers: what one run foretells, and that vLLM takes the schedule.
+
+A minute or two of server starts each, so `make test-slow` runs them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from specviz import runtime
+from specviz.analysis.k.optimum import Choice
+from specviz.analysis.k.schedule import schedule
+from specviz.bench.k_evidence import evidence
+from specviz.bench.k_plan import sweep_plan
+from specviz.bench.replay import replay_arm
+from specviz.bench.results import results_of
+from specviz.config import EngineKind, Method, RunConfig, RunStatus
+from specviz.engines.vllm.commands import ServerSpec
+from specviz.engines.vllm.server import Server
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.prompt_sets import PromptSource
+from specviz.prompts import CATEGORIES
+from specviz.views.k_sections import vllm_config
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+KS = (2, 5, 9)
+
+
+@pytest.fixture
+def current(tmp_path: Path) -> Iterator[runtime.Runtime]:
+    with runtime.opened(tmp_path / "runs.duckdb") as opened:
+        yield opened
+
+
+def test_one_run_foretells_smaller_ks(current: runtime.Runtime) -> None:
+    every = dict.fromkeys(CATEGORIES, 1.0)
+    source = PromptSource(count=12, weights=every)
+    plan = sweep_plan(RunConfig(EngineKind.VLLM, Method.DRAFT_MODEL), KS, [1], source)
+    benchmark_id = current.benchmarks.start(plan)
+    assert current.benchmarks.wait(benchmark_id, 400)
+    store = current.store
+    assert store.benchmark(benchmark_id).status is RunStatus.FINISHED
+    results = results_of(store, benchmark_id)
+    lengths = {cell.k: cell.acceptance.length for cell in results.cells if cell.acceptance}
+    largest = next(arm.arm_index for arm in results.arms if arm.k == max(KS))
+    replay_arm(store, benchmark_id, largest, lambda *_: None, lambda: False)
+    known = evidence(store, benchmark_id, {largest: max(KS)}, 0)
+    assert known is not None
+    for replayed, rel in ((True, 0.02), (False, 0.05)):
+        for found in known.predictions(KS, replayed=replayed):
+            assert found.length.value == pytest.approx(lengths[found.k], rel=rel)
+
+
+def test_vllm_takes_the_schedule(start: Callable[[ServerSpec], Server]) -> None:
+    grid = {1: [Choice(3, 1.4), Choice(5, 1.6)], 4: [Choice(3, 1.2)], 8: [Choice(3, 0.9)]}
+    config = vllm_config(Method.DRAFT_MODEL, str(DEMO_DRAFT), schedule(grid))
+    flags = ("--speculative-config", json.dumps(config))
+    server = start(
+        ServerSpec(
+            str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), 5, trace=False, extra_args=flags
+        )
+    )
+    asked = {"model": str(DEMO_TARGET), "prompt": "Name three rivers.", "max_tokens": 24}
+    answer = httpx.post(f"{server.url}/v1/completions", json=asked, timeout=60)
+    assert answer.json()["usage"]["completion_tokens"] > 0
+    counted = httpx.get(f"{server.url}/metrics").text
+    assert 'num_accepted_tokens_per_pos_total{engine="0"' in counted
+    assert 'position="4"' in counted  # K = 5 for one request at a time
+    server.stop()
