@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import asdict
 from typing import Any
 
-from specviz.analysis.benchmark.results import ArmState
+from specviz.analysis.benchmark.families import families
 from specviz.analysis.k.curves import KCurve
-from specviz.analysis.k.optimum import optimum
 from specviz.bench.k_curves import Place, computed, measured
 from specviz.bench.k_evidence import evidence
 from specviz.bench.results import results_of
@@ -29,17 +27,14 @@ def k_answer(
     """
     place = place or Place()
     results = results_of(store, benchmark_id)
-    with_k = [arm for arm in results.arms if arm.k and method in (None, arm.method)]
-    if not with_k:
-        named = sorted({arm.method for arm in results.arms if arm.k}) or ["none"]
+    with_k = [arm for arm in results.arms if arm.k]
+    asked = [arm for arm in with_k if method in (None, arm.method)]
+    if not asked:
+        named = sorted({arm.method for arm in with_k}) or ["none"]
         raise UsageError(
             f"The benchmark has no {method or 'method'} with a K: it has {', '.join(named)}."
         )
-    families: dict[tuple[str | None, ...], list[ArmState]] = defaultdict(list)
-    for arm in with_k:
-        families[arm.method, arm.engine, arm.model, arm.draft].append(arm)
-    widest = max(families.values(), key=lambda family: len(family))
-    arms = sorted(widest, key=lambda arm: arm.k or 0)
+    arms = max(families(asked), key=lambda family: len(family.arms)).arms
     known = evidence(
         store,
         benchmark_id,
@@ -60,7 +55,7 @@ def k_answer(
 
 
 def _told(curve: KCurve, memory_gb: float | None) -> dict[str, Any]:
-    found = optimum(curve.choices, memory_gb) if len(curve.choices) > 1 else None
+    found = curve.optimum(memory_gb)
     return {
         "note": curve.note,
         "best_k": found and found.best.k,

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
+from specviz.analysis.benchmark.acceptance import Steps, alpha
 from specviz.analysis.k.answers import Answer, Key, by_key, drafting_step, step_ms
 from specviz.analysis.k.predict import Prediction, predict
 from specviz.analysis.k.replay import Foresight
@@ -34,6 +37,13 @@ class Evidence:
         if category is None:
             return self
         return replace(self, run=tuple(a for a in self.run if a.category == category))
+
+    @property
+    def alpha(self) -> float | None:
+        """Accepted of judged draft tokens at the largest K, 0-1; None if none was judged."""
+        drafted = np.array([count for answer in self.run for count in answer.drafted])
+        accepted = np.array([count for answer in self.run for count in answer.accepted])
+        return alpha(Steps(accepted, drafted, np.ones(len(drafted), dtype=bool)))
 
     def predictions(self, ks: Sequence[int], *, replayed: bool) -> tuple[Prediction, ...]:
         """For those `ks` that the run can tell; empty without a replay that was asked for."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from specviz.analysis.benchmark.families import families
 from specviz.analysis.benchmark.results import ArmState
-from specviz.config import Method
 from specviz.figures.style import ARM_COLOURS, BASELINE, blended, plain
 
 FAMILY_COLOURS = (*ARM_COLOURS, "#E69F00", "#56B4E9", "#8f6fd1", "#a8763e")
@@ -24,39 +22,12 @@ CHAR_PX = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
-    """Arms that differ in K only, by K. `label` names them without their K."""
-
-    label: str
-    arms: tuple[ArmState, ...]
-
-    @property
-    def is_baseline(self) -> bool:
-        return self.arms[0].method == Method.BASELINE
-
-
-@dataclass(frozen=True, slots=True)
 class LineEnd:
     """The name of a line and where the line ends on the y axis."""
 
     label: str
     y: float
     colour: str
-
-
-def families(arms: Sequence[ArmState]) -> list[Family]:
-    """The arms by family, in the order in which their first arms stand in the plan."""
-    groups: dict[tuple[str, str, str | None, str | None], list[ArmState]] = defaultdict(list)
-    for arm in arms:
-        groups[_without_k(arm.arm), arm.engine, arm.model, arm.draft].append(arm)
-    labels = [label for label, *_ in groups]
-    return [
-        Family(
-            f"{label} · {engine}" if labels.count(label) > 1 and engine not in label else label,
-            tuple(sorted(members, key=lambda arm: (arm.k or 0, arm.arm_index))),
-        )
-        for (label, engine, _, _), members in groups.items()
-    ]
 
 
 def arm_colours(arms: Sequence[ArmState], shown: Collection[int] | None = None) -> dict[int, str]:
@@ -118,10 +89,6 @@ def widened(values: Sequence[float], *, zero: bool = True) -> tuple[float, float
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = 0.06 * (high - min(low, 0.0)) or 1.0
     return (min(0.0, low) if zero else low - room), high + room
-
-
-def _without_k(name: str) -> str:
-    return re.sub(r" · K \d+", "", name)
 
 
 def _shade(hue: str, place: int, of: int) -> str:

@@ -136,6 +136,14 @@ def read_replay(
     }
 
 
+def count_replays(cursor: DuckDBPyConnection, benchmark_id: str) -> int:
+    """How many answers of a benchmark were replayed."""
+    cursor.execute("SELECT count(*) FROM k_replays WHERE benchmark_id = ?", [benchmark_id])
+    row = cursor.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 def read_step_times(
     cursor: DuckDBPyConnection, benchmark_id: str, arm_index: int
 ) -> list[StepTime]:

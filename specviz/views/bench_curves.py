@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from specviz.analysis.benchmark.crossover import Crossover, crossover
+from specviz.analysis.benchmark.families import families
 from specviz.analysis.benchmark.results import ArmState, Cell
 from specviz.config import Method
-from specviz.figures.bench_arms import arm_colours, families, family_colours
+from specviz.figures.bench_arms import arm_colours, family_colours
 from specviz.figures.bench_distribution import Spread, spread
 from specviz.figures.bench_k import KLine, KPoint
 from specviz.figures.bench_load import LoadLine

@@ -24,6 +24,7 @@ from specviz.views import cost_state as state
 from specviz.views.bench_opened import open_results
 from specviz.views.bench_words import as_text
 from specviz.views.cost_case import Case
+from specviz.views.linked import bound, keep_among
 
 SHOWN = 50
 TRAFFIC = 50_000
@@ -44,7 +45,7 @@ def choose_case(store: Store) -> Case:
     at = _concurrency(basis, way)
     gpu, usd_per_gpu_hour, gpus = _hardware()
     traffic = st.number_input(
-        "Requests per day", min_value=1, value=TRAFFIC, step=10_000, **state.bound(state.TRAFFIC)
+        "Requests per day", min_value=1, value=TRAFFIC, step=10_000, **bound(state.TRAFFIC)
     )
     training = _training(way.method, usd_per_gpu_hour)
     if usd_per_gpu_hour is None:
@@ -93,19 +94,19 @@ def _basis(store: Store, source: str, row: BenchmarkRow | None) -> Basis:
             "This benchmark has no baseline beside a technique at a fixed concurrency: measure a "
             "plan with an arm of method baseline."
         )
-    state.keep_among(state.AGAINST, [*bases])
+    keep_among(state.AGAINST, [*bases])
     if len(bases) == 1:
         return next(iter(bases.values()))
-    return bases[st.selectbox("Compared with", [*bases], **state.bound(state.AGAINST))]
+    return bases[st.selectbox("Compared with", [*bases], **bound(state.AGAINST))]
 
 
 def _technique(basis: Basis) -> Way:
     names = [way.name for way in basis.techniques]
-    state.keep_among(state.TECHNIQUE, names)
+    keep_among(state.TECHNIQUE, names)
     first = names.index(basis.cheapest.name)
     if len(names) == 1:
         return basis.techniques[0]
-    name = st.selectbox("Technique", names, index=first, **state.bound(state.TECHNIQUE))
+    name = st.selectbox("Technique", names, index=first, **bound(state.TECHNIQUE))
     return basis.technique(name)
 
 
@@ -119,9 +120,9 @@ def _concurrency(basis: Basis, way: Way) -> int | None:
     if len(offered) == 1:
         return offered[0]
     names = [str(at) for at in offered]
-    state.keep_among(state.CONCURRENCY, names)
+    keep_among(state.CONCURRENCY, names)
     first = names.index("8") if "8" in names else 0
-    chosen = st.selectbox("Concurrency", names, index=first, **state.bound(state.CONCURRENCY))
+    chosen = st.selectbox("Concurrency", names, index=first, **bound(state.CONCURRENCY))
     return offered[names.index(chosen)]
 
 
@@ -131,7 +132,7 @@ def _hardware() -> tuple[str, float | None, int]:
     title = st.selectbox(
         "GPU and offer",
         [offer.title for offer in offers],
-        **state.bound(state.GPU),
+        **bound(state.GPU),
     )
     offer = state.price_of(title)
     left, right = st.columns(2)
@@ -142,14 +143,14 @@ def _hardware() -> tuple[str, float | None, int]:
         step=0.1,
         format="%.4g",
         placeholder="type it",
-        **state.bound(state.key_of(state.PRICE, title)),
+        **bound(state.key_of(state.PRICE, title)),
     )
     gpus = right.number_input(
         "GPUs",
         min_value=1,
         value=offer.gpus,
         step=1,
-        **state.bound(state.key_of(state.GPUS, title)),
+        **bound(state.key_of(state.GPUS, title)),
     )
     told = [offer.note, f"read {offer.read_on}" if offer.read_on else "", offer.source]
     st.caption(as_text("; ".join(part for part in told if part)))
@@ -161,34 +162,34 @@ def _training(method: str, usd_per_gpu_hour: float | None) -> Training:
     own = method or "typed"
     by = st.segmented_control(
         "Training given as", [DOLLARS, GPU_HOURS], default=DOLLARS, required=True,
-        **state.bound(state.TRAINING_BY),
+        **bound(state.TRAINING_BY),
     )  # fmt: skip
     if by == GPU_HOURS:
         hours = st.number_input(
-            "GPU hours of one training", min_value=0.0, value=12.0, **state.bound(state.HOURS)
+            "GPU hours of one training", min_value=0.0, value=12.0, **bound(state.HOURS)
         )
         cost = float(hours) * (usd_per_gpu_hour or 0.0)
     else:
         cost = float(
             st.number_input(
                 "Cost of one training, $", min_value=0.0, value=usd, step=10.0,
-                format="%.6g", **state.bound(state.key_of(state.TRAINING, own)),
+                format="%.6g", **bound(state.key_of(state.TRAINING, own)),
             )
         )  # fmt: skip
     updates = st.number_input(
         "Target updates per year", min_value=0.0, value=UPDATES, step=1.0, format="%.4g",
-        **state.bound(state.UPDATES),
+        **bound(state.UPDATES),
     )  # fmt: skip
     again = st.toggle(
         "Trained again at every update",
         value=retrains,
-        **state.bound(state.key_of(state.RETRAINS, own)),
+        **bound(state.key_of(state.RETRAINS, own)),
     )
     return Training(cost, float(updates), bool(again))
 
 
 def _rate(label: str, value: float, key: str) -> float:
-    return float(st.number_input(label, min_value=0.0, value=value, step=100.0, **state.bound(key)))
+    return float(st.number_input(label, min_value=0.0, value=value, step=100.0, **bound(key)))
 
 
 def _tokens(value: float | None) -> float | None:
@@ -200,6 +201,6 @@ def _tokens(value: float | None) -> float | None:
         format="%.4g",
         placeholder="not known",
         help="211: the middle of the expected lengths of the published prompts.",
-        **state.bound(state.TOKENS),
+        **bound(state.TOKENS),
     )
     return None if tokens is None else float(tokens)

@@ -38,11 +38,6 @@ SECTION = "cost_section"
 SPAN = "cost_span"
 
 
-def bound(key: str) -> dict[str, Any]:
-    """A widget that is in the URL while it is not at its default."""
-    return {"key": key, "bind": "query-params"}
-
-
 def kept(key: str) -> dict[str, Any]:
     """A widget that is kept while other pages are looked at."""
     return {"key": key, "persist_state": "session"}
@@ -66,12 +61,6 @@ def tell(key: str, value: str | None) -> None:
         st.query_params.pop(key, None)
     elif st.query_params.get(key) != value:
         st.query_params[key] = value
-
-
-def keep_among(key: str, options: Sequence[str]) -> None:
-    """Forget a choice that is no longer offered: of another benchmark, another source."""
-    if st.session_state.get(key) not in (None, *options):
-        del st.session_state[key]
 
 
 def price_of(title: str) -> GpuPrice:

@@ -28,6 +28,7 @@ from specviz.views.bench_show import chart
 from specviz.views.bench_words import as_text
 from specviz.views.cost_case import Case
 from specviz.views.cost_tables import WORDS, load_table, payback_text, techniques_table
+from specviz.views.linked import bound
 from specviz.views.plain_table import show_figures
 from specviz.views.run_tree import page_ground
 
@@ -46,7 +47,7 @@ def show_case(case: Case) -> None:
     _notes(case)
     chosen = st.segmented_control(
         "Chart", [*SECTIONS], default=next(iter(SECTIONS)), required=True,
-        label_visibility="collapsed", **state.bound(state.SECTION),
+        label_visibility="collapsed", **bound(state.SECTION),
     )  # fmt: skip
     if chosen:
         SECTIONS[chosen](case)
@@ -180,7 +181,7 @@ def _payback(case: Case) -> None:
         spans = {"until it is paid back": until, "a year": YEAR_DAYS}
         span = st.segmented_control(
             "Days", [*spans], default=next(iter(spans)), required=True,
-            label_visibility="collapsed", **state.bound(state.SPAN),
+            label_visibility="collapsed", **bound(state.SPAN),
         )  # fmt: skip
         until = spans[span or "a year"]
     figure = payback_over_time(case.question, until)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
+from specviz.analysis.benchmark.families import Family
 from specviz.analysis.k.curves import KCurve
 from specviz.bench import k_curves
 from specviz.bench.k_curves import Place
 from specviz.bench.k_evidence import Evidence, evidence
-from specviz.figures.bench_arms import Family
 from specviz.store import Store
+from specviz.store.k_replays import count_replays
 from specviz.views.bench_opened import Opened
 
 KEPT = 32
@@ -47,7 +49,7 @@ class Chosen:
         return EvidenceKey(
             row.benchmark_id,
             row.finished,
-            replayed_answers(self.opened.store, row.benchmark_id),
+            self.opened.store.read(partial(count_replays, benchmark_id=row.benchmark_id)),
             tuple((arm.arm_index, arm.k or 0) for arm in arms),
             arms[0].baseline,
             place.temperature,
@@ -66,14 +68,6 @@ class EvidenceKey:
     baseline: int | None
     temperature: float
     concurrency: int
-
-
-def replayed_answers(store: Store, benchmark_id: str) -> int:
-    """How many answers of the benchmark were replayed: another number, another evidence."""
-    found = store.query(
-        "SELECT count(*) AS n FROM k_replays WHERE benchmark_id = ?", [benchmark_id]
-    )
-    return int(found["n"][0])
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Reading the steps")

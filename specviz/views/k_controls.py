@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from specviz.analysis.benchmark.families import Family, families
 from specviz.analysis.k.answers import step_ms
 from specviz.bench.k_curves import Place
-from specviz.figures.bench_arms import Family, families
 from specviz.store import Store
 from specviz.store.benchmark_rows import BenchmarkRow
 from specviz.views import k_state as state
 from specviz.views.bench_opened import Opened, open_results, temperatures
 from specviz.views.k_chosen import Chosen
+from specviz.views.linked import bound, keep_among
 
 SHOWN = 50
 ALL = "all prompts"
@@ -40,16 +41,16 @@ def ask(store: Store) -> Asked:
         _follow(chosen, place)
     st.markdown("**Formula**")
     state.begin()
-    alpha = st.slider("α, acceptance per token", 0.0, 1.0, step=0.01, **state.bound(state.ALPHA))
+    alpha = st.slider("α, acceptance per token", 0.0, 1.0, step=0.01, **bound(state.ALPHA))
     cost = st.slider(
-        "c, a draft token in plain steps", 0.0, 1.0, step=0.01, **state.bound(state.COST),
+        "c, a draft token in plain steps", 0.0, 1.0, step=0.01, **bound(state.COST),
         help="What one draft token adds to a step, drafting and verifying, as a share of the "
         "time of a plain decoding step.",
     )  # fmt: skip
     memory_gb = st.number_input(
         "Memory to spare, GB", min_value=0.0, value=None, step=0.5, placeholder="no limit",
         help="Ks that take more beyond plain decoding are left out of the optimum.",
-        **state.bound(state.MEMORY),
+        **bound(state.MEMORY),
     )  # fmt: skip
     return Asked(chosen, place, alpha, cost, memory_gb)
 
@@ -74,18 +75,16 @@ def _chosen(store: Store) -> Chosen | None:
         st.caption("This benchmark has no method with a K: choose another one.")
         return None
     widest = max(named, key=lambda label: len(named[label].arms))
-    state.keep_among(state.FAMILY, [*named])
-    label = st.selectbox(
-        "Method", [*named], index=[*named].index(widest), **state.bound(state.FAMILY)
-    )
+    keep_among(state.FAMILY, [*named])
+    label = st.selectbox("Method", [*named], index=[*named].index(widest), **bound(state.FAMILY))
     return Chosen(opened, named[label])
 
 
 def _benchmark(rows: Sequence[BenchmarkRow]) -> BenchmarkRow:
     titles = {f"{row.name} · {row.started_at:%d %b %H:%M} · {row.benchmark_id[:6]}": row
               for row in rows}  # fmt: skip
-    state.keep_among(state.BENCHMARK, [*titles])
-    return titles[st.selectbox("Benchmark", [*titles], **state.bound(state.BENCHMARK))]
+    keep_among(state.BENCHMARK, [*titles])
+    return titles[st.selectbox("Benchmark", [*titles], **bound(state.BENCHMARK))]
 
 
 def _place(chosen: Chosen) -> Place:
@@ -109,8 +108,8 @@ def _one(label: str, options: Sequence[str], key: str) -> str | None:
     """One of several; the only one without asking."""
     if len(options) < 2:
         return options[0] if options else None
-    state.keep_among(key, options)
-    chosen: str = st.selectbox(label, options, **state.bound(key))
+    keep_among(key, options)
+    chosen: str = st.selectbox(label, options, **bound(key))
     return chosen
 
 
@@ -120,10 +119,8 @@ def _follow(chosen: Chosen, place: Place) -> None:
     if known is None or known.cost is None:
         return
     plain_ms = step_ms(list(known.plain.values()))
-    judged = sum(min(d, a + 1) for one in known.run
-                 for d, a in zip(one.drafted, one.accepted, strict=True))  # fmt: skip
-    accepted = sum(sum(one.accepted) for one in known.run)
-    if not plain_ms or not judged:
+    accepted = known.alpha
+    if not plain_ms or accepted is None:
         return
     run = f"{chosen.opened.row.benchmark_id} {chosen.family.label} {place}"
-    state.follow(run, accepted / judged, known.cost.share(plain_ms))
+    state.follow(run, accepted, known.cost.share(plain_ms))

@@ -11,7 +11,7 @@ import streamlit as st
 
 from specviz.analysis.benchmark.results import Cell
 from specviz.analysis.k.curves import KCurve, Source
-from specviz.analysis.k.optimum import Choice, optimum
+from specviz.analysis.k.optimum import Choice
 from specviz.analysis.k.predict import Estimate
 from specviz.analysis.k.schedule import Range, as_vllm, schedule
 from specviz.bench.k_curves import Place
@@ -188,9 +188,8 @@ def _beside(name: str, unit: str, foretold: Estimate, measured: Estimate) -> dic
 
 
 def _best(name: str, curve: KCurve | None, memory_gb: float | None) -> dict[str, str | None]:
-    found = optimum(curve.choices, memory_gb) if curve else None
-    enough = found is not None and curve is not None and len(curve.choices) > 1
-    if found is None or not enough:
+    found = curve.optimum(memory_gb) if curve else None
+    if found is None:
         return {f"{name} K": None, f"{name} speed-up": None, f"{name}, within 2 %": None}
     return {
         f"{name} K": str(found.best.k) if found.is_worth_it else "off",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -23,17 +22,6 @@ DEFAULTS = {ALPHA: 0.8, COST: 0.1}
 """The formula's sliders where nothing was measured."""
 
 _FOLLOWED = "_k_followed"
-
-
-def bound(key: str) -> dict[str, Any]:
-    """A widget that is in the URL while it is not at its default."""
-    return {"key": key, "bind": "query-params"}
-
-
-def keep_among(key: str, options: Sequence[object]) -> None:
-    """Forget a choice that is no longer offered: of another benchmark, another method."""
-    if st.session_state.get(key) not in (None, *options):
-        del st.session_state[key]
 
 
 def begin() -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.analysis.k.curves import KCurve, Source, formula_curve, published_curve
-from specviz.analysis.k.optimum import Optimum, optimum
+from specviz.analysis.k.optimum import Optimum
 from specviz.figures.k_curves import curves_by_k
 from specviz.views import k_state as state
 from specviz.views.bench_show import chart
@@ -30,8 +30,7 @@ def show_k(asked: Asked) -> None:
     best = {
         curve.source: found
         for curve in curves
-        if len(curve.choices) > 1  # of one K nobody knows whether it is the best
-        and (found := optimum(curve.choices, asked.memory_gb)) is not None
+        if (found := curve.optimum(asked.memory_gb)) is not None
     }
     _answer(asked, best)
     wanted = st.pills(

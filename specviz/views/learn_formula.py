@@ -13,6 +13,7 @@ from specviz.analysis.digits import digits
 from specviz.figures.learn_formula import Claim, formula_over_k
 from specviz.views import learn_state as state
 from specviz.views.learn_show import figure_row
+from specviz.views.linked import bound
 from specviz.views.plain_table import show_figures
 from specviz.views.run_sections import CHART
 
@@ -40,14 +41,14 @@ def formula() -> None:
         alpha = st.slider(
             "α: share of judged tokens accepted",
             *(0.0, 1.0, 0.8, 0.01),
-            **state.bound(state.ALPHA),
+            **bound(state.ALPHA),
         )
         cost = st.slider(
             "c: time of one draft token, in plain steps",
             *(0.0, 1.0, 0.05, 0.01),
-            **state.bound(state.COST),
+            **bound(state.COST),
         )
-        most_k = st.slider("Largest K", 1, 32, 15, **state.bound(state.MOST_K))
+        most_k = st.slider("Largest K", 1, 32, 15, **bound(state.MOST_K))
     claims = published_claims()
     _figures(alpha, cost, most_k)
     shown = [claim for claim in claims if claim.k <= most_k]

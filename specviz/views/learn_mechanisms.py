@@ -23,6 +23,7 @@ from specviz.views.bench_words import as_text
 from specviz.views.learn_show import figure_row
 from specviz.views.learn_traces import Recording, methods, shipped, stored, stored_choices
 from specviz.views.learn_words import MECHANISMS
+from specviz.views.linked import bound
 from specviz.views.plain_table import show_figures
 from specviz.views.run_tree import CHART, page_ground
 
@@ -73,7 +74,7 @@ def _chosen() -> Recording:
             [method.value for method in methods()],
             required=True,
             on_change=state.choose_method,
-            **state.bound(state.METHOD),
+            **bound(state.METHOD),
         )
         run_id = _run_control(rows)
     if run_id is not None:

@@ -24,6 +24,7 @@ from specviz.errors import UsageError
 from specviz.figures.learn_rejection import outputs, shared_area
 from specviz.views import learn_state as state
 from specviz.views.learn_show import figure_row
+from specviz.views.linked import bound
 from specviz.views.plain_table import show_figures
 from specviz.views.run_sections import CHART
 
@@ -123,9 +124,9 @@ def _simulation(tokens: Sequence[str], target: Probs, draft: Probs) -> None:
             10_000,
             format_func=lambda draws: f"{draws:,}",
             width=320,
-            **state.bound(state.DRAWS),
+            **bound(state.DRAWS),
         )
-        seed = st.number_input("Seed", 0, 2**31 - 1, 7, width=140, **state.bound(state.SEED))
+        seed = st.number_input("Seed", 0, 2**31 - 1, 7, width=140, **bound(state.SEED))
     found = _simulated(tuple(target), tuple(draft), n, seed)
     st.plotly_chart(outputs(tokens, target, found), config=CHART, key="learn_outputs")
     show_figures(summary(target, draft, found), words=("rule", "what it does"))

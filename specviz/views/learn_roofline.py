@@ -13,6 +13,7 @@ from specviz.figures.learn_roofline import Point, speedup_over_batch
 from specviz.views import learn_state as state
 from specviz.views.bench_words import as_text
 from specviz.views.learn_show import figure_row
+from specviz.views.linked import bound
 from specviz.views.run_sections import CHART
 
 WORDS = (
@@ -61,10 +62,10 @@ def _model_controls() -> tuple[int, Roofline]:
             [state.TYPED, *gpus()],
             on_change=_fill,
             width=230,
-            **state.bound(state.GPU),
+            **bound(state.GPU),
         )
         precision = st.selectbox(
-            "Precision", list(Precision), on_change=_fill, width=110, **state.bound(state.PRECISION)
+            "Precision", list(Precision), on_change=_fill, width=110, **bound(state.PRECISION)
         )
         filled = gpus().get(st.session_state[state.GPU])
         bandwidth_gb_s, peak_tflops = (
@@ -93,23 +94,21 @@ def _model_controls() -> tuple[int, Roofline]:
 
 def _draft_controls() -> tuple[float, int, float]:
     with st.container(horizontal=True, gap="large"):
-        alpha = st.slider("α: acceptance", 0.0, 1.0, 0.8, 0.01, **state.bound(state.ALPHA))
-        k = st.slider("K: draft tokens", 1, 32, 5, **state.bound(state.K))
-        cost = st.slider(
-            "c: cost of a draft token", 0.0, 1.0, 0.05, 0.01, **state.bound(state.COST)
-        )
+        alpha = st.slider("α: acceptance", 0.0, 1.0, 0.8, 0.01, **bound(state.ALPHA))
+        k = st.slider("K: draft tokens", 1, 32, 5, **bound(state.K))
+        cost = st.slider("c: cost of a draft token", 0.0, 1.0, 0.05, 0.01, **bound(state.COST))
     return alpha, k, cost
 
 
 def _whole(label: str, most: int, key: str) -> int:
-    return int(st.number_input(label, 1, most, 1, width=150, **state.bound(key)) or 1)
+    return int(st.number_input(label, 1, most, 1, width=150, **bound(key)) or 1)
 
 
 def _real(label: str, most: float, value: float | None, step: float, key: str) -> float | None:
     """None for a blank field."""
     state.start(key, value)
     found: float | None = st.number_input(
-        label, 0.0, most, None, step, format="%.6g", width=190, **state.bound(key)
+        label, 0.0, most, None, step, format="%.6g", width=190, **bound(key)
     )
     return found
 

@@ -52,11 +52,6 @@ _BASE = "learn_base"
 _VERSION = "learn_version"
 
 
-def bound(key: str) -> dict[str, Any]:
-    """Keyword arguments of a widget whose value stands in the URL under `key`."""
-    return {"key": key, "bind": "query-params"}
-
-
 def editor_key() -> str:
     """The key of the table of weights; a new one shows new weights."""
     return f"learn_weights_{st.session_state.get(_VERSION, 0)}"

@@ -14,6 +14,7 @@ from specviz.views.learn_overlap import overlapping
 from specviz.views.learn_quiz import quiz
 from specviz.views.learn_rejection import rejection
 from specviz.views.learn_roofline import roofline
+from specviz.views.linked import bound
 
 SECTIONS: dict[str, Callable[[], None]] = {
     "Rejection": rejection,
@@ -36,7 +37,7 @@ def show_learn() -> None:
         [*SECTIONS],
         required=True,
         label_visibility="collapsed",
-        **learn_state.bound(learn_state.SECTION),
+        **bound(learn_state.SECTION),
     )
     SECTIONS[chosen or FIRST]()
     show_disagreements("learn")

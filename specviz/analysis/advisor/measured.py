@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
 from specviz.analysis.benchmark.results import Cell, Results, Speedup
 from specviz.analysis.digits import digits
+from specviz.analysis.k.optimum import PLATEAU
 from specviz.config import Method
-
-PLATEAU = 0.02
-"""K's whose speed-up is within this share of the best count as equally good."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,9 +85,3 @@ def payback(usd_per_request: float, requests_per_day: float, training: Training)
     if training.period_days is not None and days > training.period_days:
         return Payback(Outcome.RETRAINED_FIRST)
     return Payback(Outcome.PAID_BACK, requests, days)
-
-
-def trainings_by(day: float, training: Training) -> int:
-    """How many trainings were paid for by a day, the one at the start included."""
-    period = training.period_days
-    return 1 if period is None else 1 + math.floor(day / period)

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from specviz.analysis import theory
 from specviz.analysis.benchmark.results import Cell
-from specviz.analysis.k.optimum import Choice
+from specviz.analysis.k.optimum import Choice, Optimum, optimum
 from specviz.analysis.k.predict import Estimate, Prediction
 from specviz.reference import published
 
@@ -57,6 +57,10 @@ class KCurve:
             for point in self.points
             if point.speedup is not None
         )
+
+    def optimum(self, memory_limit_gb: float | None = None) -> Optimum | None:
+        """The best K; None if none fits, or of a single K: nobody knows whether it is the best."""
+        return optimum(self.choices, memory_limit_gb) if len(self.choices) > 1 else None
 
 
 def exactly(value: float | None) -> Estimate | None:
