@@ -58,21 +58,16 @@ def arms_so_far(arms: tuple[ArmProgress, ...]) -> pd.DataFrame:
 
 def _buttons(progress: Progress) -> None:
     board, benchmark_id = current().benchmarks, progress.benchmark_id
-    if progress.phase is BenchPhase.PAUSED:
-        st.button(
-            "Continue",
-            icon=":material/play_arrow:",
-            on_click=board.unpause,
-            args=(benchmark_id,),
-        )
-    else:
-        st.button(
-            "Pause",
-            icon=":material/pause:",
-            on_click=board.pause,
-            args=(benchmark_id,),
-            help="Finishes the requests in flight and waits; servers stay loaded.",
-        )
+    paused = progress.phase is BenchPhase.PAUSED
+    # one button under one key: a second one in its place would lose clicks while it is drawn
+    st.button(
+        "Continue" if paused else "Pause",
+        key="bench_pause",
+        icon=":material/play_arrow:" if paused else ":material/pause:",
+        on_click=board.unpause if paused else board.pause,
+        args=(benchmark_id,),
+        help="Finishes the requests in flight and waits; servers stay loaded.",
+    )
     st.button(
         "Cancel",
         icon=":material/stop:",

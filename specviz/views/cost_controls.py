@@ -38,28 +38,35 @@ def choose_case(store: Store) -> Case:
     state.begin_with(state.SOURCE, state.SOURCES, state.MEASURED if rows else state.TABLE)
     source = st.selectbox("Requests/h", state.SOURCES, **state.kept(state.SOURCE))
     state.tell(state.SOURCE, source)
-    row = _benchmark(rows) if source == state.MEASURED else None
-    state.tell(state.BENCHMARK, None if row is None else row.benchmark_id)
-    basis = _basis(store, source, row)
-    way = _technique(basis)
-    at = _concurrency(basis, way)
-    gpu, usd_per_gpu_hour, gpus = _hardware()
-    traffic = st.number_input(
-        "Requests per day", min_value=1, value=TRAFFIC, step=10_000, **bound(state.TRAFFIC)
-    )
-    training = _training(way.method, usd_per_gpu_hour)
+    try:
+        row = _benchmark(rows) if source == state.MEASURED else None
+        state.tell(state.BENCHMARK, None if row is None else row.benchmark_id)
+        basis = _basis(store, source, row)
+        way = _technique(basis)
+        at = _concurrency(basis, way)
+    except UsageError:
+        _circumstances("")  # still there, with what was typed into them
+        raise
+    gpu, usd_per_gpu_hour, gpus, traffic, training = _circumstances(way.method)
     if usd_per_gpu_hour is None:
         raise UsageError("Type what an hour of one GPU costs: no list price is shipped for it.")
     # 3.26 * 4 is 13.04, not the 13.040000000000001 that floats may make of a product
     usd_per_hour = round(usd_per_gpu_hour * gpus, 9)
-    question = Question(
-        usd_per_hour, basis.baseline.served[at], way.served[at], float(traffic), training
-    )
+    question = Question(usd_per_hour, basis.baseline.served[at], way.served[at], traffic, training)
     place = None
     if row is not None and gpu != OWN_MACHINE:
         place = f"Measured on {row.hardware or 'hardware not told'}, priced as {gpus} × {gpu}."
     curve = basis if source != state.TABLE else published_by_concurrency(mean_tokens_of_the_mix())
     return Case(basis, way, at, question, curve, place)
+
+
+def _circumstances(method: str) -> tuple[str, float | None, int, float, Training]:
+    """GPU, the price of its hour, how many; requests per day; what training costs."""
+    gpu, usd_per_gpu_hour, gpus = _hardware()
+    traffic = st.number_input(
+        "Requests per day", min_value=1, value=TRAFFIC, step=10_000, **bound(state.TRAFFIC)
+    )
+    return gpu, usd_per_gpu_hour, gpus, float(traffic), _training(method, usd_per_gpu_hour)
 
 
 def _benchmark(rows: list[BenchmarkRow]) -> BenchmarkRow:
