@@ -1,0 +1,110 @@
+"""`specviz query`: SQL on the store, as a table for people or as JSON for programs.
+
+The JSON: columns (each name, type), rows (lists in the columns' order), truncated, elapsed_ms.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from specviz.commands.options import DbOption, JsonOption
+from specviz.errors import UsageError
+
+ROWS = 100
+CELL_CHARACTERS = 200
+NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL")
+PIPE_WIDTH = 100_000
+"""Columns of a table that no terminal cuts."""
+
+_UNSEEN = re.compile(r"[\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+Limit = Annotated[int, typer.Option(min=1, help="Rows at most; more are not read.")]
+
+
+def query(
+    sql: Annotated[str, typer.Argument(help="One statement that reads: SELECT …, DESCRIBE runs.")],
+    db: DbOption = None,
+    limit: Limit = ROWS,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask the stored runs with SQL, read-only and within 10 s."""
+    found = _answer(sql, db, limit)
+    if as_json:
+        print(_UNSEEN.sub(_escaped, json.dumps(found, ensure_ascii=False, indent=2)))
+    else:
+        _print(found)
+
+
+def _answer(sql: str, db: Path | None, limit: int) -> dict[str, Any]:
+    """From the database, or from the app that owns it. Raises UsageError or StoreError."""
+    from specviz.store import StoreBusy, default_path, open_store
+    from specviz.store.sandbox import run_sql
+    from specviz.store.sql_result import document
+    from specviz.web.query_client import ask
+
+    path = db or default_path()
+    if not path.exists():
+        raise UsageError(f"There is no database {path}: record a run first, or name one with --db.")
+    try:
+        with open_store(path) as store:
+            return document(run_sql(store, sql, limit_rows=limit))
+    except StoreBusy as busy:
+        if busy.url is None:
+            raise
+        print(f"The app at {busy.url} owns the database and answers.", file=sys.stderr)
+        return ask(busy.url, sql, limit)
+
+
+def _print(found: dict[str, Any]) -> None:
+    """Every cell as plain text: what a model wrote must not reach the terminal as commands."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from specviz.analysis.terminal import terminal_text
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in found["columns"]:
+        right = str(column["type"]).lstrip("UH").startswith(NUMBERS) or _is_integer(column["type"])
+        table.add_column(Text(terminal_text(column["name"])), justify="right" if right else "left")
+    for row in found["rows"]:
+        table.add_row(*(_cell(value) for value in row))
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PIPE_WIDTH)
+    console.print(table)
+    rows = len(found["rows"])
+    more = f"; there are more: --limit {10 * rows}" if found["truncated"] else ""
+    shown = f"{rows:,} row{'' if rows == 1 else 's'}, {found['elapsed_ms']:.0f} ms{more}"
+    Console(stderr=True, highlight=False).print(Text(shown, style="dim"), soft_wrap=True)
+
+
+def _is_integer(kind: str) -> bool:
+    return kind in ("BIGINT", "SMALLINT", "TINYINT", "UBIGINT", "USMALLINT", "UTINYINT")
+
+
+def _cell(value: Any) -> Any:
+    from rich.text import Text
+
+    from specviz.analysis.terminal import terminal_text
+    from specviz.analysis.visible import shortened
+
+    if value is None:
+        return Text("NULL", style="dim")
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, float):
+        text = f"{value:.6g}"
+    else:
+        text = json.dumps(value, ensure_ascii=False)
+    return Text(shortened(terminal_text(text), CELL_CHARACTERS))
+
+
+def _escaped(mark: re.Match[str]) -> str:
+    return f"\\u{ord(mark[0]):04x}"

@@ -1,0 +1,62 @@
+"""The answer to a user's query, and as JSON for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`type` is DuckDB's: VARCHAR, DOUBLE, STRUCT(…)[], ..."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class SqlResult:
+    """Rows as DuckDB gives them to Python; `truncated` if there were more than asked for."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    truncated: bool
+    elapsed_ms: float
+
+
+def document(result: SqlResult) -> dict[str, Any]:
+    """The result as `specviz query --json` prints it: columns, rows, truncated, elapsed_ms.
+
+    Dates and times in ISO 8601, blobs in hexadecimal, and as text what JSON has no number for
+    (NaN, Infinity).
+    """
+    return {
+        "columns": [{"name": column.name, "type": column.type} for column in result.columns],
+        "rows": [[_plain(value) for value in row] for row in result.rows],
+        "truncated": result.truncated,
+        "elapsed_ms": round(result.elapsed_ms, 1),
+    }
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else str(value).replace("inf", "Infinity")
+        case Decimal():
+            return _plain(float(value))
+        case datetime() | date() | time():
+            return value.isoformat()
+        case bytes() | bytearray():
+            return value.hex()
+        case Mapping():
+            return {str(key): _plain(one) for key, one in value.items()}
+        case list() | tuple():
+            return [_plain(one) for one in value]
+        case _:
+            return str(value)

@@ -1,0 +1,47 @@
+"""`POST /api/query` {"sql", "limit"}: a command's SQL on the store that this app owns.
+
+The same guard and limits as everywhere; the answer is what `specviz query --json` prints.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from specviz.errors import StoreError, UsageError
+from specviz.runtime import current
+from specviz.store.sandbox import LIMIT_ROWS, run_sql
+from specviz.store.sql_result import document
+
+MAX_BODY_BYTES = 256 * 1024
+
+
+async def query(request: Request) -> JSONResponse:
+    """400 for a statement that is refused, 500 for one that failed or took too long."""
+    if "origin" in request.headers:
+        return _error(403, "Queries are sent by programs, not by web pages.")
+    if int(request.headers.get("content-length", 0)) > MAX_BODY_BYTES:
+        return _error(413, f"A query may take at most {MAX_BODY_BYTES >> 10} KiB.")
+    try:
+        body = json.loads(await request.body())
+        sql, limit = str(body["sql"]), int(body.get("limit", LIMIT_ROWS))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return _error(400, f'The body must be {{"sql": text, "limit": rows}}: {error}.')
+    try:
+        found = await asyncio.to_thread(run_sql, current().store, sql, limit_rows=limit)
+    except UsageError as error:
+        return _error(400, str(error))
+    except StoreError as error:
+        return _error(500, str(error))
+    return JSONResponse(document(found))
+
+
+routes = [Route("/api/query", query, methods=["POST"])]
+
+
+def _error(status: int, text: str) -> JSONResponse:
+    return JSONResponse({"error": text}, status_code=status)
