@@ -14,6 +14,7 @@ import typer
 
 from specviz.commands.cost import cost
 from specviz.commands.options import DbOption, JsonOption
+from specviz.commands.query import query
 from specviz.commands.recommend import recommend
 from specviz.commands.theory import theory
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
@@ -113,7 +114,7 @@ def bench(
     _exit(run_bench(plan, db, resume, as_json=as_json))
 
 
-for command in (recommend, cost, theory):
+for command in (query, recommend, cost, theory):
     app.command()(command)
 
 

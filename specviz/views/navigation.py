@@ -26,6 +26,18 @@ st.navigation(
             st.Page(_PAGES / "live.py", title="Live", icon=":material/play_circle:", default=True),
             st.Page(_PAGES / "run.py", title="Runs", icon=":material/replay:", url_path="run"),
             st.Page(
+                _PAGES / "compare.py",
+                title="Compare",
+                icon=":material/difference:",
+                url_path="compare",
+            ),
+            st.Page(
+                _PAGES / "query.py",
+                title="Query",
+                icon=":material/database_search:",
+                url_path="query",
+            ),
+            st.Page(
                 _PAGES / "benchmark.py",
                 title="Benchmark",
                 icon=":material/speed:",

@@ -1,0 +1,5 @@
+"""Compare: two or more runs or arms side by side."""
+
+import streamlit as st
+
+st.subheader("Compare")
