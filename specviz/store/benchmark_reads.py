@@ -55,8 +55,11 @@ def read_benchmark(cursor: DuckDBPyConnection, benchmark_id: str) -> BenchmarkRo
 
 
 def read_benchmarks(cursor: DuckDBPyConnection, limit: int) -> list[BenchmarkRow]:
-    """Newest first."""
-    cursor.execute(f"{_BENCHMARKS} ORDER BY started_at DESC, benchmark_id LIMIT ?", [limit])
+    """Newest first, deleted ones left out."""
+    cursor.execute(
+        f"{_BENCHMARKS} WHERE deleted_at IS NULL ORDER BY started_at DESC, benchmark_id LIMIT ?",
+        [limit],
+    )
     return [_benchmark(row) for row in rows_of(cursor)]
 
 
@@ -113,15 +116,13 @@ def _frame(cursor: DuckDBPyConnection, sql: str, benchmark_id: str) -> pd.DataFr
 
 
 def _benchmark(row: dict[str, Any]) -> BenchmarkRow:
-    finished_at = row["finished_at"]
-    return BenchmarkRow(
-        **{
-            **row,
-            "status": RunStatus(row["status"]),
-            "started_at": row["started_at"].replace(tzinfo=UTC),
-            "finished_at": finished_at and finished_at.replace(tzinfo=UTC),
-        }
-    )
+    moments = {
+        name: at and at.replace(tzinfo=UTC)
+        for name, at in row.items()
+        if name in ("started_at", "finished_at", "deleted_at", "imported_at")
+    }
+    told = {"status": RunStatus(row["status"]), "tags": tuple(row["tags"] or ())}
+    return BenchmarkRow(**{**row, **moments, **told})
 
 
 def _conversation(row: dict[str, Any]) -> Conversation:

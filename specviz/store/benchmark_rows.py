@@ -26,6 +26,10 @@ class BenchmarkRow:
     hardware: str | None
     git_revision: str | None
     specviz_version: str
+    note: str | None = None
+    tags: tuple[str, ...] = ()
+    deleted_at: datetime | None = None
+    imported_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
