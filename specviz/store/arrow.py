@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from specviz.trace import EmittedToken, Span, Step, TokenDecision
 
 Row = dict[str, Any]
+
+CLOSE = 1e-6
+"""Further apart than this, two numbers up to 1 differ in 32 bits."""
 
 _EMITTED = pa.struct(
     [
@@ -20,10 +25,11 @@ _EMITTED = pa.struct(
     ]
 )
 _SPAN = pa.struct([("lane", pa.string()), ("start_ms", pa.float64()), ("end_ms", pa.float64())])
-_TOP = pa.struct([("token_id", pa.int32()), ("text", pa.string()), ("prob", pa.float64())])
+_TOP = pa.struct([("token_id", pa.int32()), ("text", pa.string()), ("prob", pa.float32())])
 
 STEPS = pa.schema(
     [
+        ("started_at", pa.timestamp("us")),
         ("request_id", pa.string()),
         ("step_index", pa.int32()),
         ("elapsed_ms", pa.float64()),
@@ -38,6 +44,7 @@ STEPS = pa.schema(
 )
 DECISIONS = pa.schema(
     [
+        ("started_at", pa.timestamp("us")),
         ("request_id", pa.string()),
         ("step_index", pa.int32()),
         ("draft_index", pa.int16()),
@@ -46,19 +53,23 @@ DECISIONS = pa.schema(
         ("token_id", pa.int32()),
         ("text", pa.string()),
         ("verdict", pa.string()),
-        ("draft_prob", pa.float64()),
-        ("target_prob", pa.float64()),
-        ("accept_prob", pa.float64()),
-        ("u", pa.float64()),
+        ("draft_prob", pa.float32()),
+        ("target_prob", pa.float32()),
+        ("accept_prob", pa.float32()),
+        ("u", pa.float32()),
         ("target_top", pa.list_(_TOP)),
     ]
 )
 
 
-def step_table(request_id: str, steps: Sequence[Step]) -> pa.Table:
-    """One row per step. Raises ValueError or TypeError for a value of the wrong type."""
+def step_table(request_id: str, started_at: datetime, steps: Sequence[Step]) -> pa.Table:
+    """One row per step; `started_at` in UTC without zone.
+
+    Raises ValueError or TypeError for a value of the wrong type.
+    """
     rows = [
         {
+            "started_at": started_at,
             "request_id": request_id,
             "step_index": step.index,
             "elapsed_ms": step.elapsed_ms,
@@ -75,10 +86,14 @@ def step_table(request_id: str, steps: Sequence[Step]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=STEPS)
 
 
-def decision_table(request_id: str, steps: Sequence[Step]) -> pa.Table:
-    """One row per drafted token. Raises ValueError or TypeError for a value of the wrong type."""
+def decision_table(request_id: str, started_at: datetime, steps: Sequence[Step]) -> pa.Table:
+    """One row per drafted token, its probabilities in 32 bits.
+
+    Raises ValueError or TypeError for a value of the wrong type.
+    """
     rows = [
         {
+            "started_at": started_at,
             "request_id": request_id,
             "step_index": step.index,
             "draft_index": draft_index,
@@ -111,13 +126,24 @@ def _decision(token: TokenDecision) -> Row:
         "verdict": token.verdict.value,
         "draft_prob": token.draft_prob,
         "target_prob": token.target_prob,
-        "accept_prob": token.accept_prob,
+        "accept_prob": _below(token.accept_prob, token.u),
         "u": token.u,
         "target_top": [
             {"token_id": top.token_id, "text": top.text, "prob": top.prob}
             for top in token.target_top
         ],
     }
+
+
+def _below(accept_prob: float | None, u: float | None) -> float | None:
+    """`accept_prob` so that `u <= accept_prob` says in 32 bits what it said in 64: vLLM draws 64.
+
+    Rounding keeps the order, but may make a rejected token's two numbers equal.
+    """
+    if accept_prob is None or u is None or not 0.0 < u - accept_prob < CLOSE:
+        return accept_prob
+    rounded = np.float32(accept_prob)
+    return float(np.nextafter(rounded, np.float32(0))) if np.float32(u) == rounded else accept_prob
 
 
 def _span(span: Span) -> Row:

@@ -15,6 +15,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import StoreError
+from specviz.store.damage import cannot_open, found_damaged, is_damage
 from specviz.store.owner import StoreBusy, read_owner
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -40,6 +41,8 @@ class Database:
     def __init__(self, path: Path) -> None:
         """Raises StoreBusy or StoreError."""
         self._path = path
+        self.damage: str | None = None
+        """Set once damage was met: what is wrong, and that nothing is written any more."""
         self._changed = threading.Condition()
         self._in_use = 0
         self._broken = False
@@ -55,8 +58,11 @@ class Database:
         cursor = self._take()
         try:
             yield cursor
-        except duckdb.FatalException:
-            self._broken = True
+        except duckdb.Error as error:
+            if isinstance(error, duckdb.FatalException):
+                self._broken = True
+            if self.damage is None and is_damage(error):
+                self.damage = found_damaged(self._path, first_line(error))
             raise
         finally:
             self._give_back(cursor)
@@ -125,10 +131,7 @@ def connect(path: Path) -> DuckDBPyConnection:
                 f"The database {path} was made by a newer specviz: "
                 "update specviz or set SPECVIZ_STORE to another file."
             ) from error
-        raise StoreError(
-            f"{path} cannot be opened as a specviz database ({reason}): "
-            "move it away or set SPECVIZ_STORE to another file."
-        ) from error
+        raise StoreError(cannot_open(path, reason)) from error
 
 
 def first_line(error: Exception) -> str:

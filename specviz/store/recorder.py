@@ -146,7 +146,9 @@ class StoreRecorder:
         if request_id is None:
             request_id = uuid.uuid4().hex  # until the engine names it
             insert_request(cursor, request_id, self._run_id, self._prompt, self._started_at)
-        request_id = write_events(cursor, request_id, events[self._saved.num_events :])
+        request_id = write_events(
+            cursor, request_id, self._started_at, events[self._saved.num_events :]
+        )
         if end is not None:
             end_request(cursor, request_id, fold(events) if events else None, *end)
         self._written = _Saved(request_id, len(events))

@@ -94,12 +94,12 @@ def read_group(cursor: DuckDBPyConnection, group_id: str) -> list[Run]:
 
 
 def read_recent(cursor: DuckDBPyConnection, limit: int, offset: int) -> list[RunRow]:
-    """Newest first; those of benchmarks are not among them."""
+    """Newest first; those of benchmarks and deleted ones are not among them."""
     cursor.execute(
         f"""
         WITH page AS (
             SELECT * FROM runs ANTI JOIN benchmarks ON runs.group_id = benchmarks.benchmark_id
-            ORDER BY started_at DESC, run_id LIMIT ? OFFSET ?
+            WHERE deleted_at IS NULL ORDER BY started_at DESC, run_id LIMIT ? OFFSET ?
         ), answered AS (
             SELECT run_id, count(*) AS num_requests,
                 arg_min(request_id, started_at) AS request_id,
@@ -125,7 +125,7 @@ def read_requests(cursor: DuckDBPyConnection, run_id: str) -> list[RequestRow]:
     cursor.execute(
         "SELECT * FROM requests WHERE run_id = ? ORDER BY started_at, request_id", [run_id]
     )
-    return [_request_row(row) for row in rows_of(cursor)]
+    return [request_row(row) for row in rows_of(cursor)]
 
 
 def read_trace(cursor: DuckDBPyConnection, request_id: str) -> Trace:
@@ -140,7 +140,7 @@ def read_trace(cursor: DuckDBPyConnection, request_id: str) -> Trace:
     return Trace(
         request_id=request_id,
         fidelity=Fidelity(row["fidelity"]),
-        steps=_steps(cursor, request_id),
+        steps=_steps(cursor, request_id, row["started_at"]),
         prompt_token_ids=tuple(row["prompt_token_ids"] or ()),
         ttft_ms=row["ttft_ms"] if finished else None,
         e2el_ms=row["e2el_ms"] if finished else None,
@@ -157,9 +157,13 @@ def rows_of(cursor: DuckDBPyConnection) -> Iterator[dict[str, Any]]:
             yield dict(zip(names, values, strict=True))
 
 
-def _steps(cursor: DuckDBPyConnection, request_id: str) -> tuple[Step, ...]:
-    drafted = _drafted(cursor, request_id)
-    cursor.execute("SELECT * FROM steps WHERE request_id = ? ORDER BY step_index", [request_id])
+def _steps(cursor: DuckDBPyConnection, request_id: str, started_at: datetime) -> tuple[Step, ...]:
+    """The time is what finds them: it ascends through the tables, the ids do not."""
+    drafted = _drafted(cursor, request_id, started_at)
+    cursor.execute(
+        "SELECT * FROM steps WHERE started_at = ? AND request_id = ? ORDER BY step_index",
+        [started_at, request_id],
+    )
     return tuple(
         Step(
             index=row["step_index"],
@@ -177,11 +181,13 @@ def _steps(cursor: DuckDBPyConnection, request_id: str) -> tuple[Step, ...]:
     )
 
 
-def _drafted(cursor: DuckDBPyConnection, request_id: str) -> Mapping[int, Sequence[TokenDecision]]:
+def _drafted(
+    cursor: DuckDBPyConnection, request_id: str, started_at: datetime
+) -> Mapping[int, Sequence[TokenDecision]]:
     cursor.execute(
-        "SELECT * EXCLUDE (request_id, draft_index) FROM decisions WHERE request_id = ? "
-        "ORDER BY step_index, draft_index",
-        [request_id],
+        "SELECT * EXCLUDE (started_at, request_id, draft_index) FROM decisions "
+        "WHERE started_at = ? AND request_id = ? ORDER BY step_index, draft_index",
+        [started_at, request_id],
     )
     drafted: defaultdict[int, list[TokenDecision]] = defaultdict(list)
     for row in rows_of(cursor):
@@ -251,7 +257,7 @@ def _run_row(row: Mapping[str, Any]) -> RunRow:
     )
 
 
-def _request_row(row: Mapping[str, Any]) -> RequestRow:
+def request_row(row: Mapping[str, Any]) -> RequestRow:
     return RequestRow(
         request_id=row["request_id"],
         run_id=row["run_id"],

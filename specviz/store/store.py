@@ -170,11 +170,11 @@ class Store:
         self._save(change)
 
     def count_runs(self) -> int:
-        """How many runs there are, those of benchmarks left out."""
+        """How many runs there are, those of benchmarks and deleted ones left out."""
         with self._reading() as cursor:
             row = cursor.execute(
                 "SELECT count(*) FROM runs ANTI JOIN benchmarks "
-                "ON runs.group_id = benchmarks.benchmark_id"
+                "ON runs.group_id = benchmarks.benchmark_id WHERE deleted_at IS NULL"
             ).fetchone()
             assert row is not None
             return int(row[0])
@@ -208,7 +208,7 @@ def _write_recording(
     for request in requests:
         row_id = uuid.uuid4().hex
         tables.insert_request(cursor, row_id, run.run_id, request.prompt, request.started_at)
-        row_id = tables.write_events(cursor, row_id, request.events)
+        row_id = tables.write_events(cursor, row_id, request.started_at, request.events)
         trace = fold(request.events) if request.events else None
         tables.end_request(cursor, row_id, trace, request.status, request.error)
 

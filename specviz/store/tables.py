@@ -85,7 +85,9 @@ def insert_request(
     insert(cursor, "requests", row)
 
 
-def write_events(cursor: DuckDBPyConnection, request_id: str, events: Sequence[Event]) -> str:
+def write_events(
+    cursor: DuckDBPyConnection, request_id: str, started_at: datetime, events: Sequence[Event]
+) -> str:
     """Write what the events add to a request; return its id, which RequestStarted may change.
 
     The times and reason in RequestFinished are left to `end_request`. Raises StoreError if the
@@ -105,8 +107,9 @@ def write_events(cursor: DuckDBPyConnection, request_id: str, events: Sequence[E
         elif isinstance(event, Step):
             steps.append(event)
     if steps:
-        insert_arrow(cursor, "steps", step_table(request_id, steps))
-        insert_arrow(cursor, "decisions", decision_table(request_id, steps))
+        sent_at = to_utc(started_at)
+        insert_arrow(cursor, "steps", step_table(request_id, sent_at, steps))
+        insert_arrow(cursor, "decisions", decision_table(request_id, sent_at, steps))
     return request_id
 
 
@@ -132,8 +135,8 @@ def end_request(
 
 def check_types(trace: Trace) -> None:
     """Raise ValueError or TypeError for a value that the tables cannot hold."""
-    step_table(trace.request_id, trace.steps)
-    decision_table(trace.request_id, trace.steps)
+    step_table(trace.request_id, datetime.min, trace.steps)
+    decision_table(trace.request_id, datetime.min, trace.steps)
     pa.array([trace.ttft_ms, trace.e2el_ms], pa.float64())
     pa.array(trace.prompt_token_ids, pa.int32())
     pa.array([trace.finish_reason], pa.string())

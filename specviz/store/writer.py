@@ -93,6 +93,8 @@ class Writer:
                 future.set_result(None)
 
     def _transaction(self, writes: Iterable[Write]) -> None:
+        if self._database.damage is not None:
+            raise StoreError(self._database.damage)
         with as_store_error("The run could not be saved"), self._database.cursor() as cursor:
             cursor.begin()
             for write in writes:
@@ -100,7 +102,7 @@ class Writer:
             cursor.commit()
 
     def _checkpoint(self) -> None:
-        if time.monotonic() < self._checkpoint_after:
+        if self._database.damage is not None or time.monotonic() < self._checkpoint_after:
             return
         try:
             self._database.checkpoint()

@@ -116,10 +116,11 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampl
         "'\"\\;--",
     ]
 )
-probs = st.none() | st.floats(0.0, 1.0) | st.sampled_from([0, 1, 5e-324, 1 - 2**-53])
+# 32 bits, as engines compute them and the store keeps them
+probs = st.none() | st.floats(0.0, 1.0, width=32) | st.sampled_from([0, 1, 2**-149, 1 - 2**-24])
 times_ms = st.floats(0.0, 1e9)
 maybe_ms = st.none() | times_ms
-top_tokens = st.builds(TopToken, token_ids, texts, st.floats(0.0, 1.0))
+top_tokens = st.builds(TopToken, token_ids, texts, st.floats(0.0, 1.0, width=32))
 
 
 @st.composite

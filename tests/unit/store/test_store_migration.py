@@ -1,4 +1,4 @@
-"""A database as specviz 0.1 with schema 1 left it opens, with its runs as they were."""
+"""A database as any earlier program left it opens, with its runs as they were."""
 
 from __future__ import annotations
 
@@ -6,26 +6,41 @@ import gzip
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from store_samples import new_run, record, request_events, step
 
+from specviz.analysis.k.replay import Foresight
 from specviz.config import RunStatus
 from specviz.errors import StoreError
 from specviz.store import Store, migrations, open_store
+from specviz.store.k_replays import read_replay
 from specviz.trace import ExtraBytes, Fidelity, Lane, RequestFinished, RequestStarted, Span, fold
 
-SCHEMA_1 = Path(__file__).with_name("data") / "schema-1.duckdb.gz"
-"""Written by the program before migration 0002: a finished run and an interrupted one."""
+DATA = Path(__file__).with_name("data")
+SCHEMAS = [1, 2, 3, 4, 5]
+"""Each file was written by the program of its time: a finished run and an interrupted one; from
+schema 3 a benchmark with a request that finished and one that failed, from 4 a replay, from 5 a
+name, a note and tags."""
+
+
+@pytest.fixture(params=SCHEMAS)
+def schema(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
 
 
 @pytest.fixture
-def old_file(path: Path) -> Path:
+def old_file(path: Path, schema: int) -> Path:
     path.parent.mkdir()
-    path.write_bytes(gzip.decompress(SCHEMA_1.read_bytes()))
+    path.write_bytes(gzip.decompress((DATA / f"schema-{schema}.duckdb.gz").read_bytes()))
     return path
 
 
-def test_the_runs_of_schema_1_are_as_they_were(old_file: Path) -> None:
+def test_there_is_a_stored_file_of_every_earlier_schema() -> None:
+    assert len(SCHEMAS) == len(migrations.names()) - 1
+
+
+def test_the_runs_of_every_schema_are_as_they_were(old_file: Path) -> None:
     for _ in range(2):  # migrated, and opened again
         with open_store(old_file) as store:
             assert store.trace("whole-1") == fold(request_events(3, "whole-1"))
@@ -36,6 +51,28 @@ def test_the_runs_of_schema_1_are_as_they_were(old_file: Path) -> None:
             }
             (row,) = store.requests_of("interrupted")
             assert (row.prompt.prompt_id, row.extra_bytes) == ("p1", None)
+
+
+def test_benchmarks_and_what_people_added_are_as_they_were(old_file: Path, schema: int) -> None:
+    with open_store(old_file) as store:
+        benchmarks = store.benchmarks()
+        replay = store.read(lambda cursor: read_replay(cursor, "b", 0))
+        (told,) = store.query(
+            "SELECT name, note, tags FROM runs WHERE run_id = 'whole'"
+        ).itertuples(index=False)
+    assert [(row.planned, row.finished) for row in benchmarks] == ([(9, 1)] if schema >= 3 else [])
+    assert replay == ({(0, 0): Foresight(3, 4, (3, 2, 1), (1, 1, 0))} if schema >= 4 else {})
+    assert told.name == ("A name" if schema >= 5 else None) or pd.isna(told.name)
+    assert list(told.tags if schema >= 5 else []) == (["a", "b"] if schema >= 5 else [])
+
+
+def test_migrated_tables_are_those_of_a_new_database(old_file: Path, tmp_path: Path) -> None:
+    columns = (
+        "SELECT table_name, column_name, data_type, is_nullable, comment FROM duckdb_columns() "
+        "WHERE NOT internal ORDER BY ALL"
+    )
+    with open_store(old_file) as old, open_store(tmp_path / "new.duckdb") as new:
+        assert old.query(columns).equals(new.query(columns))
 
 
 def test_a_migrated_database_takes_what_is_new(old_file: Path) -> None:
@@ -67,15 +104,16 @@ def test_a_request_whose_engine_tells_no_memory_has_none(store: Store) -> None:
 def test_every_column_says_what_it_is(store: Store) -> None:
     columns = store.query(
         "SELECT table_name, column_name FROM duckdb_columns() "
-        "WHERE comment IS NULL AND table_name IN ('runs', 'requests', 'steps', 'decisions')"
+        "WHERE comment IS NULL AND NOT internal AND table_name <> 'specviz_migrations'"
     )
     assert columns.empty, columns.to_string()
 
 
-def test_a_failed_migration_leaves_schema_1(
+def test_a_failed_migration_leaves_the_file_as_it_was(
     old_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrations, "names", lambda: ["0001_runs.sql", "0002_missing.sql"])
+    applied = migrations.names()
+    monkeypatch.setattr(migrations, "names", lambda: [*applied, "9000_missing.sql"])
     with pytest.raises(StoreError):
         open_store(old_file)
     monkeypatch.undo()

@@ -109,6 +109,42 @@ def test_a_damaged_database_is_refused_unchanged(path: Path) -> None:
         assert_refused_unchanged(path, "cannot be opened")
 
 
+def test_what_was_in_a_file_that_does_not_open_is_copied_aside_once(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"hello world" * 1000)
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"a copy is .*\.damaged-\d{8}T\d{6}; it is left as"):
+            open_store(path)
+    (copy,) = path.parent.glob("*.damaged-*")
+    assert copy.read_bytes() == path.read_bytes() == b"hello world" * 1000
+
+
+def test_a_block_that_is_damaged_is_told_copied_aside_and_nothing_is_written_over_it(
+    path: Path,
+) -> None:
+    with open_store(path) as store:
+        for _ in range(20):
+            record(store, new_run(), request_events(200))
+    with open_store(path) as store:
+        (row,) = store.query(
+            "SELECT block_id FROM pragma_storage_info('decisions') WHERE block_id >= 0 LIMIT 1"
+        ).itertuples()
+    content = bytearray(path.read_bytes())
+    place = 3 * 4096 + row.block_id * 262144 + 4000
+    content[place : place + 8] = bytes(byte ^ 255 for byte in content[place : place + 8])
+    path.write_bytes(content)
+    with open_store(path) as store:
+        assert store.count_runs() == 20
+        with pytest.raises(StoreError, match="checksum"):
+            store.query("SELECT max(COLUMNS(*)) FROM decisions")
+        with pytest.raises(StoreError, match=r"is damaged .* a copy is .* nothing is written"):
+            store.start_run(new_run())
+        assert store.count_runs() == 20  # what can be read still is
+    (copy,) = path.parent.glob("*.damaged-*")
+    assert path.read_bytes()[place : place + 8] == copy.read_bytes()[place : place + 8]
+    assert copy.read_bytes()[place : place + 8] == content[place : place + 8]
+
+
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match="cannot be opened"):
@@ -195,4 +231,5 @@ def assert_refused_unchanged(path: Path, reason: str) -> None:
         open_store(path)
     assert "\n" not in str(caught.value)
     assert path.read_bytes() == before
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    assert {file for file in path.parent.iterdir() if ".damaged-" not in file.name} == {path}
+    assert all(copy.read_bytes() in (before, b"") for copy in path.parent.glob("*.damaged-*"))

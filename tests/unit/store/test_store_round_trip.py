@@ -3,15 +3,20 @@
 import json
 import uuid
 from dataclasses import replace
+from datetime import datetime
+from math import inf, nextafter
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pytest import approx
 from store_samples import new_run, prompts, record, request_events, runs, step, step_lists, traces
 
 from specviz.config import Prompt, Run, RunStatus
 from specviz.engines.replay import events_of
 from specviz.errors import StoreError
 from specviz.store import Store, run_from_dict, run_to_dict
+from specviz.store.arrow import decision_table
 from specviz.trace import Fidelity, RequestStarted, Step, StepsRevised, Trace, fold
 
 many = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -82,13 +87,16 @@ def test_steps_saved_in_several_flushes_are_revised_too(store: Store) -> None:
     assert store.trace("r").fidelity is Fidelity.TRACED
 
 
-def test_probabilities_keep_every_bit_of_the_verdict(store: Store) -> None:
-    close = 0.1 + 0.2  # one unit in the last place above 0.3
+@given(st.floats(1e-9, 1.0), st.integers(-3, 3))
+def test_the_verdict_survives_rounding_to_32_bits(u: float, steps_apart: int) -> None:
+    accept_prob = u
+    for _ in range(abs(steps_apart)):
+        accept_prob = nextafter(accept_prob, inf if steps_apart > 0 else -inf)
     (token, *_) = step(0).drafted
-    decided = replace(step(0), drafted=(replace(token, u=0.3, accept_prob=close),))
-    record(store, new_run(), [RequestStarted("r", Fidelity.TRACED), decided])
-    (read,) = store.trace("r").steps[0].drafted
-    assert (read.u, read.accept_prob) == (0.3, close)
+    decided = replace(step(0), drafted=(replace(token, u=u, accept_prob=accept_prob),))
+    (row,) = decision_table("r", datetime(2026, 1, 1), [decided]).to_pylist()
+    assert (row["u"] <= row["accept_prob"]) == (u <= accept_prob)
+    assert (row["u"], row["accept_prob"]) == (approx(u), approx(accept_prob))
 
 
 def test_text_that_is_not_unicode_is_refused_with_a_sentence_and_harms_nothing(

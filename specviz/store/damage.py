@@ -1,0 +1,57 @@
+"""A database file that is damaged: what was there is copied aside before anything else happens."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+
+_CORRUPT = ("corrupt", "checksum", "Serialization Error", "Failed to load metadata")
+_ELSEWHERE = ("Permission denied", "No space left", "Too many open files", "Is a directory")
+
+
+def is_damage(error: duckdb.Error) -> bool:
+    """Whether a query failed because of what stands in the file."""
+    return any(sign.lower() in str(error).lower() for sign in _CORRUPT)
+
+
+def cannot_open(path: Path, reason: str) -> str:
+    """The sentence for a file that DuckDB does not open; it is copied aside if it can be read."""
+    if any(sign in reason for sign in _ELSEWHERE) or not path.is_file():
+        return (
+            f"{path} cannot be opened as a specviz database ({reason}): "
+            "move it away or set SPECVIZ_STORE to another file."
+        )
+    return (
+        f"{path} cannot be opened as a specviz database ({reason}): {copied_aside(path)}; it is "
+        "left as it is. Move it away, or set SPECVIZ_STORE to another file, and "
+        "`specviz import` your last export."
+    )
+
+
+def found_damaged(path: Path, reason: str) -> str:
+    """The sentence for damage met while reading; nothing more may be written into the file."""
+    return (
+        f"{path} is damaged ({reason}): {copied_aside(path)}, and nothing is written to it any "
+        "more. Export what can still be read, set SPECVIZ_STORE to another file and import it."
+    )
+
+
+def copied_aside(path: Path) -> str:
+    """Copy the file, with its log, beside it, once for each state of it; says where, or why not."""
+    try:
+        changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        copy = path.with_name(f"{path.name}.damaged-{changed:%Y%m%dT%H%M%S}")
+        log = path.with_name(f"{path.name}.wal")
+        for source, target in ((path, copy), (log, copy.with_name(f"{copy.name}.wal"))):
+            if source.exists() and not _is_copied(source, target):
+                shutil.copy2(source, target)
+    except OSError as error:
+        return f"no copy could be made ({error.strerror or error})"
+    return f"a copy is {copy.name}"
+
+
+def _is_copied(source: Path, target: Path) -> bool:
+    return target.exists() and target.stat().st_size == source.stat().st_size
