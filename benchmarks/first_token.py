@@ -20,12 +20,12 @@ from statistics import median
 import psutil
 from playwright.sync_api import Error, Page, sync_playwright
 
+from benchmarks.started_app import FLAGS
 from specviz.engines.vllm.server import free_port
 from specviz.machine import hardware_summary
 from specviz.paths import PROJECT_ROOT
 
 RUNS = 3
-FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
 MIB = 2**20
 
 

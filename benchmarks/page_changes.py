@@ -9,27 +9,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import monotonic, sleep
 
 from playwright.sync_api import Page, sync_playwright
 
-from specviz.engines.vllm.server import free_port
+from benchmarks.started_app import FLAGS, started_app
 from specviz.machine import hardware_summary
-from specviz.paths import PROJECT_ROOT
 
 CHANGES = 20
-FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
 
 WATCH = """
 (hasChart) => {
@@ -101,35 +93,6 @@ PAGES = (
 )
 
 
-@contextmanager
-def app(store: Path, log: Path) -> Iterator[str]:
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            command, cwd=PROJECT_ROOT, env={**os.environ, "SPECVIZ_STORE": str(store)},
-            stdout=output, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        try:
-            url = f"http://127.0.0.1:{port}"
-            wait_for(url)
-            yield url
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def wait_for(url: str) -> None:
-    deadline = monotonic() + 60
-    while monotonic() < deadline:
-        try:
-            urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
-            return
-        except OSError:
-            sleep(0.2)
-    raise RuntimeError("the app did not start")
-
-
 def measured(page: Page, change: Change, number: int) -> dict[str, float | None]:
     """ms from the event to the new text and to the new chart."""
     page.evaluate(WATCH, change.has_chart)
@@ -151,7 +114,7 @@ def main() -> None:
         store = Path(folder) / "runs.duckdb"
         if asked.db:
             shutil.copy(asked.db, store)
-        with app(store, Path(folder) / "app.log") as url:
+        with started_app(store, Path(folder) / "app.log") as url:
             browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
             tabs = {}
             for change in PAGES:

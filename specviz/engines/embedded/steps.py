@@ -63,7 +63,8 @@ class StepMaker:
         return step
 
     def _ms(self, moment: float) -> float:
-        return (moment - self._started) * 1000
+        # microseconds: what is below is noise that no compression gets rid of
+        return round((moment - self._started) * 1000, 3)
 
     def _draft_ms(self, done: Round) -> float | None:
         if not done.draft.token_ids:

@@ -58,7 +58,7 @@ class RequestInFlight:
 
     def clock(self) -> float:
         """Milliseconds since the request was sent."""
-        return (time.perf_counter() - self._started) * 1000
+        return round((time.perf_counter() - self._started) * 1000, 3)  # noise below microseconds
 
     async def events(self) -> AsyncIterator[Event]:
         engine = self.engine

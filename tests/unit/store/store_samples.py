@@ -119,7 +119,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampl
 # 32 bits, as engines compute them and the store keeps them
 probs = st.none() | st.floats(0.0, 1.0, width=32) | st.sampled_from([0, 1, 2**-149, 1 - 2**-24])
 times_ms = st.floats(0.0, 1e9)
-maybe_ms = st.none() | times_ms
+maybe_ms = st.none() | st.floats(0.0, 1e9, width=32)  # kept in 32 bits
 top_tokens = st.builds(TopToken, token_ids, texts, st.floats(0.0, 1.0, width=32))
 
 
