@@ -166,6 +166,6 @@ def test_the_posterior_goes_through_what_was_measured():
     assert float(deviation) == pytest.approx(float(scores.std(correction=0)))
 
 
-@pytest.mark.parametrize("k", [1, 3, 5, 8])
+@pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 5, 8))])
 def test_the_demo_target_answers_as_without_drafts(k):
     assert answers(Method.SWIFT, k) == answers(Method.BASELINE)

@@ -82,7 +82,7 @@ def test_drafts_that_ignore_seeds_are_recognised() -> None:
 def test_a_seed_repeats_its_drafts_and_follows_the_distribution() -> None:
     sample, logits = fixes.with_seeds(draft_unseeded), torch.tensor([[0.0, 1.0, 2.0]] * 2)
     drafts = [sample(logits, metadata(seed))[0][0].item() for seed in range(2000)]
-    assert drafts == [sample(logits, metadata(seed))[0][0].item() for seed in range(2000)]
+    assert drafts[:200] == [sample(logits, metadata(seed))[0][0].item() for seed in range(200)]
     shares = torch.bincount(torch.tensor(drafts), minlength=3) / 2000
     assert shares.tolist() == pytest.approx(logits[0].softmax(-1).tolist(), abs=0.04)
 
