@@ -2,4 +2,12 @@
 
 import streamlit as st
 
-st.subheader("Compare")
+from specviz.errors import StoreError
+from specviz.runtime import current
+from specviz.views.compare_view import show_compare
+
+try:
+    show_compare(current().store)
+except StoreError as error:
+    st.error(str(error), icon=":material/error:")
+    st.page_link("pages/compare.py", label="Compare others", icon=":material/arrow_back:")

@@ -1,0 +1,29 @@
+"""Short names of what is compared, told apart by the first thing in which they differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+
+def told_apart(titles: Sequence[str], details: Sequence[Sequence[str]]) -> list[str]:
+    """The titles; equal ones get those of their details that tell some of them apart.
+
+    `details` are equally many for each title, the most telling first. What is equal in all of them
+    is numbered.
+    """
+    names = list(titles)
+    for words in zip(*details, strict=True):
+        groups: dict[str, set[str]] = {}
+        for name, word in zip(names, words, strict=True):
+            groups.setdefault(name, set()).add(word)
+        names = [
+            f"{name} · {word}" if word and len(groups[name]) > 1 else name
+            for name, word in zip(names, words, strict=True)
+        ]
+    total, seen = Counter(names), Counter[str]()
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        numbered.append(f"{name} ({seen[name]})" if total[name] > 1 else name)
+    return numbered

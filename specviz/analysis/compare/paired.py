@@ -1,0 +1,163 @@
+"""What changed between two runs on the same prompts, with intervals and a verdict in words.
+
+A figure is a ratio of totals over the prompts that both runs answered (repetitions averaged, the
+turns of a conversation summed), so long answers weigh as much as they take. Prompts are resampled,
+not requests or steps, which are correlated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from specviz.analysis.benchmark.speedup import PROMPTS_NEEDED
+from specviz.analysis.compare.bootstrap import Array, ratio_interval
+
+NO_DIFFERENCE = "no difference"
+WITHIN_NOISE = "within noise"
+BETTER, WORSE = "better", "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Something that both runs have: `over` / `per`, columns of requests (see `changes`).
+
+    `same_length`: only prompts count whose answers are equally long in both runs.
+    """
+
+    name: str
+    unit: str
+    over: str
+    per: str
+    less_is_better: bool = False
+    is_time: bool = False
+    same_length: bool = False
+
+
+FIGURES = (
+    Figure("TPOT", "ms/token", "decode_ms", "later_tokens", True, True),
+    Figure("Speed of one stream", "tok/s", "output_tokens", "e2el_s", False, True),
+    Figure("TTFT", "ms", "ttft_ms", "one", True, True),
+    Figure("E2E", "ms", "e2el_ms", "one", True, True, True),
+    Figure("Acceptance rate", "", "num_accepted_tokens", "num_draft_tokens"),
+    Figure("Tokens per step", "tok/step", "output_tokens", "num_steps"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One figure of both runs over `prompts` shared prompts, and other / reference.
+
+    `low`, `high`: 95 % interval of `ratio`, None for fewer than five prompts or where a resample
+    has no ratio. `left_out`: shared prompts that this figure cannot be computed for, or whose
+    answers differ in length where they must not. `ratio` is None where the reference is 0.
+    """
+
+    figure: Figure
+    reference: float
+    other: float
+    ratio: float | None
+    low: float | None
+    high: float | None
+    prompts: int
+    left_out: int
+
+    @property
+    def difference(self) -> float:
+        """other - reference, in the figure's unit."""
+        return self.other - self.reference
+
+    @property
+    def verdict(self) -> str:
+        """In words, whether the interval leaves room for no change at all."""
+        if self.reference == self.other and self.low in (None, 1.0) and self.high in (None, 1.0):
+            return NO_DIFFERENCE
+        if self.prompts == 1:
+            return "one prompt: no interval"
+        if self.prompts < PROMPTS_NEEDED:
+            return f"{self.prompts} prompts: no interval"
+        if self.ratio is None or self.low is None or self.high is None:
+            return "no interval"
+        if self.low <= 1.0 <= self.high:
+            return WITHIN_NOISE
+        return BETTER if (self.ratio < 1.0) is self.figure.less_is_better else WORSE
+
+
+def changes(
+    reference: pd.DataFrame, other: pd.DataFrame, figures: Sequence[Figure] = FIGURES
+) -> list[Change]:
+    """What changed, figure by figure; those that either run cannot tell are left out.
+
+    Both frames have one row per finished request, NaN where not told: `prompt_key` (what was asked,
+    earlier turns included), `conversation` (the prompt it belongs to: what is resampled),
+    `ttft_ms`, `tpot_ms`, `e2el_ms`, `output_tokens`, `num_steps`, `num_draft_tokens`,
+    `num_accepted_tokens`.
+    """
+    first, second = _measured(reference), _measured(other)
+    shared = len(set(first["conversation"]) & set(second["conversation"]))
+    found = (_change(figure, first, second, shared) for figure in figures)
+    return [change for change in found if change is not None]
+
+
+def shared_prompts(frames: Sequence[pd.DataFrame]) -> list[str]:
+    """Keys of the prompts that all of them answered, in the order of the first."""
+    if not frames:
+        return []
+    keys = set.intersection(*(set(frame["prompt_key"]) for frame in frames))
+    return [key for key in dict.fromkeys(frames[0]["prompt_key"]) if key in keys]
+
+
+def _measured(requests: pd.DataFrame) -> pd.DataFrame:
+    """With the columns that figures are made of."""
+    told = requests.assign(one=1.0, e2el_s=requests["e2el_ms"] / 1000)
+    decode_ms = requests["e2el_ms"] - requests["ttft_ms"]
+    later = decode_ms / requests["tpot_ms"].where(requests["tpot_ms"] > 0)
+    return told.assign(decode_ms=decode_ms, later_tokens=later)
+
+
+def _change(
+    figure: Figure, reference: pd.DataFrame, other: pd.DataFrame, shared: int
+) -> Change | None:
+    totals = _per_prompt(figure, reference, other)
+    if not len(totals):
+        return None
+    sums = totals.sum(axis=0)
+    level, other_level = float(sums[0] / sums[1]), float(sums[2] / sums[3])
+    ratio = other_level / level if level > 0 else None
+    low, high = (ratio_interval(totals) if ratio is not None else None) or (None, None)
+    return Change(figure, level, other_level, ratio, low, high, len(totals), shared - len(totals))
+
+
+def _per_prompt(figure: Figure, reference: pd.DataFrame, other: pd.DataFrame) -> Array:
+    """[prompts, 4]: `over` and `per` of the reference and of the other run."""
+    first, second = _answers(figure, reference), _answers(figure, other)
+    both = first.add_suffix("_reference").join(second.add_suffix("_other"), how="inner")
+    if figure.same_length:
+        lengths = both.filter(regex="^(shortest|longest)_")
+        both = both[lengths.notna().all(axis=1) & (lengths.nunique(axis=1) == 1)]
+    columns = ["over_reference", "per_reference", "over_other", "per_other"]
+    prompts = both[columns].groupby(level="conversation").sum()
+    totals: Array = prompts.to_numpy(dtype=float, copy=True)
+    return totals
+
+
+def _answers(figure: Figure, requests: pd.DataFrame) -> pd.DataFrame:
+    """One row per (conversation, prompt_key): repetitions averaged; those not told left out."""
+    told = pd.DataFrame(
+        {
+            "conversation": requests["conversation"],
+            "prompt_key": requests["prompt_key"],
+            "over": requests[figure.over],
+            "per": requests[figure.per],
+            "length": requests["output_tokens"] if figure.same_length else 0,
+        }
+    )
+    told = told[(told["per"] > 0) & told["over"].notna()]
+    return told.groupby(["conversation", "prompt_key"]).agg(
+        over=("over", "mean"),
+        per=("per", "mean"),
+        shortest=("length", "min"),
+        longest=("length", "max"),
+    )

@@ -1,0 +1,56 @@
+"""Why two runs' times, or anything of theirs, should not be compared: named, not hidden."""
+
+from __future__ import annotations
+
+from specviz.config import RunConfig
+
+
+def not_for_times(reference: RunConfig, other: RunConfig) -> list[str]:
+    """Differences that change times whatever the method does; none: times can be compared."""
+    reasons = []
+    if (reference.hardware or "not told") != (other.hardware or "not told"):
+        reasons.append(
+            f"other hardware ({other.hardware or 'not told'}, the reference "
+            f"{reference.hardware or 'not told'})"
+        )
+    if reference.traced != other.traced:
+        traced, untraced = ("it", "the reference") if other.traced else ("the reference", "it")
+        reasons.append(f"{traced} was traced, which takes time, and {untraced} was not")
+    if _load(reference) != _load(other):
+        reasons.append(f"other load ({_load(other)}, the reference {_load(reference)})")
+    if reference.model != other.model:
+        reasons.append(f"another model ({_model(other)}, the reference {_model(reference)})")
+    return reasons
+
+
+def to_mind(reference: RunConfig, other: RunConfig, *, side_by_side: bool) -> list[str]:
+    """What else moves figures: the comparison stands, with this in mind.
+
+    `side_by_side`: both were arms of one benchmark, measured in turns.
+    """
+    notes = []
+    if reference.sampling.temperature != other.sampling.temperature:
+        notes.append(
+            f"temperature {other.sampling.temperature:g}, the reference "
+            f"{reference.sampling.temperature:g}: acceptance and lengths depend on it"
+        )
+    elif reference.sampling.temperature > 0:
+        notes.append("sampled answers: texts differ from run to run")
+    if reference.traced and other.traced:
+        notes.append("both were traced: their times include what tracing takes")
+    if not side_by_side:
+        notes.append(
+            "measured at another time than the reference: what else the machine did then is not "
+            "in the intervals, which are over prompts"
+        )
+    return notes
+
+
+def _load(config: RunConfig) -> str:
+    if config.request_rate is not None:
+        return f"{config.request_rate:g} requests/s"
+    return f"concurrency {config.concurrency}"
+
+
+def _model(config: RunConfig) -> str:
+    return config.model or "not told"
