@@ -30,6 +30,7 @@ run: $(STAMP) ## the app on 127.0.0.1:8501 (SPECVIZ_PORT, SPECVIZ_STORE)
 
 test: $(STAMP) ## all tests but the slow ones (ARGS="-k name")
 	@scripts/chromium.sh
+	@scripts/postgres.sh
 	$(BIN)/pytest $(ARGS)
 
 test-slow: $(STAMP) ## the tests that take minutes each

@@ -9,7 +9,7 @@ import streamlit as st
 from specviz import runtime
 from specviz.engines.opening import warm_up
 from specviz.views.address import app_url, under_base_path
-from specviz.web import benchmarks, ingest, query, watch
+from specviz.web import benchmarks, exchange, ingest, query, watch
 
 
 @asynccontextmanager
@@ -23,6 +23,8 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
 
 app = st.App(
     "specviz/views/navigation.py",
-    routes=under_base_path([*watch.routes, *ingest.routes, *benchmarks.routes, *query.routes]),
+    routes=under_base_path(
+        [*watch.routes, *ingest.routes, *benchmarks.routes, *query.routes, *exchange.routes]
+    ),
     lifespan=lifespan,
 )

@@ -13,6 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from specviz.commands.cost import cost
+from specviz.commands.export import export
+from specviz.commands.import_ import import_
 from specviz.commands.options import DbOption, JsonOption
 from specviz.commands.query import query
 from specviz.commands.recommend import recommend
@@ -56,6 +58,12 @@ def run(
     ] = None,
     no_trace: Annotated[bool, typer.Option(help="Do not trace: no probabilities.")] = False,
     db: DbOption = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="The app that stores the run; SPECVIZ_INGEST_TOKEN lets you in."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer one prompt, show every decision, store the run."""
@@ -74,7 +82,7 @@ def run(
         traced=not no_trace,
         options=_options(option or []),
     )
-    _exit(run_once(config, Prompt(prompt), db, as_json=as_json))
+    _exit(run_once(config, Prompt(prompt), db, to=to, as_json=as_json))
 
 
 @app.command(context_settings={"allow_extra_args": True})
@@ -114,8 +122,9 @@ def bench(
     _exit(run_bench(plan, db, resume, as_json=as_json))
 
 
-for command in (query, recommend, cost, theory):
+for command in (query, export, recommend, cost, theory):
     app.command()(command)
+app.command("import")(import_)
 
 
 @app.command()

@@ -17,9 +17,11 @@ from pathlib import Path
 import psutil
 
 from specviz import machine
+from specviz.errors import StoreError
 from specviz.machine import GIB
 from specviz.paths import DEMO_DRAFTS, DEMO_TARGET, MODELS
-from specviz.store import default_path
+from specviz.store import Lake, Location, default_location
+from specviz.store.lake import EXTENSIONS, extension
 from specviz.store.owner import read_owner, sidecar
 
 DEMO_SERVER_GIB = 1.2  # a vLLM server with a demo model on the CPU, measured
@@ -39,24 +41,25 @@ class Finding:
 
 
 def examine(
-    *, store: Path | None = None, port: int | None = None, deep: bool = False
+    *, store: Location | None = None, port: int | None = None, deep: bool = False
 ) -> list[Finding]:
     """Look at this machine.
 
     `store` and `port` are those of the app unless given (SPECVIZ_STORE, SPECVIZ_PORT). `deep`
     also imports vLLM, in a process of its own: some ten seconds.
     """
-    store = store or default_path()
+    store = store or default_location()
     return [
         python_found(),
         hardware_found(),
-        disk_found(store.parent),
+        disk_found(store),
         gpu_found(),
         torch_found(),
         models_found(MODELS),
         vllm_import_found() if deep else vllm_found(),
         servers_found(),
-        store_found(store),
+        store_found(store) if isinstance(store, Path) else lake_found(store),
+        extensions_found(),
         port_found(port or int(os.environ.get("SPECVIZ_PORT", "8501"))),
         chromium_found(),
     ]
@@ -79,7 +82,10 @@ def hardware_found() -> Finding:
     )
 
 
-def disk_found(folder: Path) -> Finding:
+def disk_found(store: Location) -> Finding:
+    folder = store.folder if isinstance(store, Lake) else store.parent
+    if folder is None:
+        return Finding("Disk", None, "runs are on S3")
     existing = next(place for place in (folder, *folder.parents) if place.exists())
     free = shutil.disk_usage(existing).free / GIB
     ok = free >= SPARE_DISK_GIB
@@ -172,6 +178,21 @@ def store_found(path: Path) -> Finding:
         return Finding("Runs", True, f"{detail}; its last owner ended without closing it")
     where = f"the app at {owner.url}" if owner.url else "a command"
     return Finding("Runs", True, f"{detail}; open in {where} (process {owner.pid})")
+
+
+def lake_found(lake: Lake) -> Finding:
+    """A shared store; it is not connected to here, because that would make or migrate it."""
+    return Finding("Runs", None, f"shared in {lake}")
+
+
+def extensions_found() -> Finding:
+    """What DuckDB needs besides itself for a shared store."""
+    try:
+        for name in EXTENSIONS:
+            extension(name)
+    except StoreError as error:
+        return Finding("Shared store", None, "some of DuckDB's extensions are missing", str(error))
+    return Finding("Shared store", True, f"DuckDB's extensions {', '.join(EXTENSIONS)} are there")
 
 
 def port_found(port: int) -> Finding:

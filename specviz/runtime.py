@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import UTC, datetime
 
 from specviz.bench.board import BenchBoard, OpenArms, arms_of_this_machine
 from specviz.bench.jobs import JobBoard, OpenArm
@@ -16,7 +16,8 @@ from specviz.engines.base import Engine
 from specviz.engines.opening import open_arm as open_any_arm
 from specviz.engines.vllm.pool import ServerPool
 from specviz.paths import LOGS
-from specviz.store import Store, default_path, open_store
+from specviz.store import Location, Store, default_location, open_store
+from specviz.store.history_edits import remove_expired
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ _current: Runtime | None = None
 
 @contextmanager
 def opened(
-    store_path: Path | None = None,
+    location: Location | None = None,
     *,
     open_arm: OpenArm | None = None,
     timed_arms: OpenArms = arms_of_this_machine,
@@ -45,7 +46,8 @@ def opened(
     Raises StoreBusy or StoreError if the database cannot be owned.
     """
     global _current
-    with open_store(store_path or default_path()) as store:
+    with open_store(location or default_location()) as store:
+        store.write(lambda cursor: remove_expired(cursor, datetime.now(UTC)))
         servers = ServerPool(LOGS)
 
         async def open_in_pool(

@@ -27,7 +27,7 @@ from specviz.commands.bench_tables import print_results
 from specviz.config import RunStatus
 from specviz.errors import UsageError
 from specviz.paths import PLANS
-from specviz.store import StoreBusy
+from specviz.store import Location, StoreBusy
 from specviz.web.bench_client import RemoteBoard
 
 REFRESH_S = 0.5
@@ -35,7 +35,9 @@ PLAIN_EVERY_S = 15.0
 """How often a progress line is printed where there is no terminal."""
 
 
-def run_bench(plan_file: Path | None, db: Path | None, resume: str | None, *, as_json: bool) -> int:
+def run_bench(
+    plan_file: Path | None, db: Location | None, resume: str | None, *, as_json: bool
+) -> int:
     """Measure a plan, or what is missing of one; print the results. Returns the exit code.
 
     A running app that owns the store measures it, and is followed from here. Raises UsageError

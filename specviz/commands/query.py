@@ -9,12 +9,15 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from specviz.commands.options import DbOption, JsonOption
 from specviz.errors import UsageError
+
+if TYPE_CHECKING:
+    from specviz.store import Location
 
 ROWS = 100
 CELL_CHARACTERS = 200
@@ -41,18 +44,20 @@ def query(
         _print(found)
 
 
-def _answer(sql: str, db: Path | None, limit: int) -> dict[str, Any]:
+def _answer(sql: str, db: Location | None, limit: int) -> dict[str, Any]:
     """From the database, or from the app that owns it. Raises UsageError or StoreError."""
-    from specviz.store import StoreBusy, default_path, open_store
+    from specviz.store import StoreBusy, default_location, open_store
     from specviz.store.sandbox import run_sql
     from specviz.store.sql_result import document
     from specviz.web.query_client import ask
 
-    path = db or default_path()
-    if not path.exists():
-        raise UsageError(f"There is no database {path}: record a run first, or name one with --db.")
+    location = db or default_location()
+    if isinstance(location, Path) and not location.exists():
+        raise UsageError(
+            f"There is no database {location}: record a run first, or name one with --db."
+        )
     try:
-        with open_store(path) as store:
+        with open_store(location) as store:
             return document(run_sql(store, sql, limit_rows=limit))
     except StoreBusy as busy:
         if busy.url is None:

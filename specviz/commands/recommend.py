@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from specviz.analysis.advisor.draft import Check
     from specviz.analysis.advisor.recommend import Recommendation
     from specviz.analysis.advisor.situation import Facts, Situation
+    from specviz.store import Location
 
 USUAL_CONTEXT = 4096
 
@@ -93,7 +93,7 @@ def recommend(
 def _facts(
     benchmark: str | None,
     server: str | None,
-    db: Path | None,
+    db: Location | None,
     temperature: float | None,
     concurrency: int | None,
 ) -> list[Facts]:
@@ -101,11 +101,11 @@ def _facts(
 
     from specviz.bench.results import results_of
     from specviz.bench.situation import facts_of_benchmark, facts_of_server
-    from specviz.store import default_path, open_store
+    from specviz.store import default_location, open_store
 
     found = []
     if benchmark is not None:
-        with open_store(db or default_path()) as store:
+        with open_store(db or default_location()) as store:
             rows = [
                 row for row in store.benchmarks() if row.benchmark_id.startswith(benchmark.lower())
             ]

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -22,9 +21,16 @@ from specviz.bench.record import Outcome, answer, store_failure
 from specviz.config import Prompt, Run, RunConfig, RunStatus
 from specviz.engines.opening import open_arm
 from specviz.engines.vllm.pool import ServerPool
-from specviz.errors import SpecvizError
+from specviz.errors import SpecvizError, UsageError
 from specviz.paths import LOGS
-from specviz.store import RemoteStore, RunSink, StoreBusy, default_path, open_store
+from specviz.store import (
+    Location,
+    RemoteStore,
+    RunSink,
+    StoreBusy,
+    default_location,
+    open_store,
+)
 from specviz.trace import Event, Origin, Step, Trace, Verdict, fold
 
 STYLES = {
@@ -36,14 +42,24 @@ STYLES = {
 }
 
 
-def run_once(config: RunConfig, prompt: Prompt, db: Path | None, *, as_json: bool) -> int:
-    """Answer `prompt` and print the result. Returns the exit code."""
+def run_once(
+    config: RunConfig,
+    prompt: Prompt,
+    db: Location | None,
+    *,
+    to: str | None = None,
+    as_json: bool,
+) -> int:
+    """Answer `prompt` and print the result; it is stored in `db` or by the app at the URL `to`.
+
+    Returns the exit code.
+    """
     notes = Console(stderr=True, highlight=False)
 
     def note(text: str) -> None:
         notes.print(Text(text), style="dim", soft_wrap=True)
 
-    sink, close = _open_sink(db, note)
+    sink, close = _open_sink(db, to, note)
     with closing(close), closing(ServerPool(LOGS)) as pool:
         run, events, outcome = asyncio.run(_answer(config, prompt, sink, pool, note))
     if not events or outcome.status is RunStatus.FAILED:
@@ -91,10 +107,16 @@ class _Nothing:
         return None
 
 
-def _open_sink(db: Path | None, note: Callable[[str], None]) -> tuple[RunSink, Any]:
-    """The store itself, or the app that owns it."""
+def _open_sink(
+    db: Location | None, to: str | None, note: Callable[[str], None]
+) -> tuple[RunSink, Any]:
+    """The store itself, or an app: the one that owns it, or the one at `to`."""
+    if to is not None:
+        if db is not None:
+            raise UsageError("A run is stored in one place: leave out --to or --db.")
+        return RemoteStore(to), _Nothing()
     try:
-        store = open_store(db or default_path())
+        store = open_store(db or default_location())
     except StoreBusy as busy:
         if busy.url is None:
             raise

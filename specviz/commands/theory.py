@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,6 +31,7 @@ from specviz.errors import UsageError
 
 if TYPE_CHECKING:
     from specviz.analysis.hardware import Precision
+    from specviz.store import Location
 
 UNITS = {
     "expected_tokens": "tokens per step",
@@ -225,13 +225,13 @@ def _stored_k(
     method: str | None,
     place: tuple[str | None, float, int],
     memory_gb: float | None,
-    db: Path | None,
+    db: Location | None,
 ) -> dict[str, Any]:
     from specviz.bench.k_answer import k_answer
     from specviz.bench.k_curves import Place
-    from specviz.store import default_path, open_store
+    from specviz.store import default_location, open_store
 
-    with open_store(db or default_path()) as store:
+    with open_store(db or default_location()) as store:
         return k_answer(store, benchmark, method, Place(*place), memory_gb)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,6 +29,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "lock_configuration": "true",
     # a checkpoint that fails inside COMMIT leaves it open whether data was kept: see checkpoint()
     "checkpoint_threshold": "1TB",
+    "storage_compatibility_version": "latest",  # packs text tighter; of the DuckDB that is pinned
 }
 
 CHECKPOINT_WAL_BYTES = 16 * 1024 * 1024
@@ -38,6 +39,9 @@ REOPEN_TIMEOUT_S = 30.0
 class Database:
     """One DuckDB file. Methods may be called from any thread."""
 
+    commit_every_s = 0.0
+    """The least time that what nobody waits for is collected before it is committed."""
+
     def __init__(self, path: Path) -> None:
         """Raises StoreBusy or StoreError."""
         self._path = path
@@ -46,7 +50,7 @@ class Database:
         self._changed = threading.Condition()
         self._in_use = 0
         self._broken = False
-        self._root: DuckDBPyConnection | None = connect(path)
+        self._root: DuckDBPyConnection | None = self._connect()
 
     @contextmanager
     def cursor(self) -> Iterator[DuckDBPyConnection]:
@@ -57,15 +61,22 @@ class Database:
         """
         cursor = self._take()
         try:
+            self._prepare(cursor)
             yield cursor
         except duckdb.Error as error:
             if isinstance(error, duckdb.FatalException):
                 self._broken = True
-            if self.damage is None and is_damage(error):
-                self.damage = found_damaged(self._path, first_line(error))
+            self.damage = self.damage or self._damage_in(error)
             raise
         finally:
             self._give_back(cursor)
+
+    def change(self, write: Callable[[DuckDBPyConnection], None]) -> None:
+        """Run `write` in a transaction and commit it. duckdb.Error passes through."""
+        with self.cursor() as cursor:
+            cursor.begin()
+            write(cursor)
+            cursor.commit()
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the file once it is large; a failure loses nothing.
@@ -107,8 +118,17 @@ class Database:
             raise StoreError("The database waits for a query to end before it can be opened again.")
         if self._broken and self._root is not None:
             self._root.close()
-            self._root = connect(self._path)
+            self._root = self._connect()
             self._broken = False
+
+    def _connect(self) -> DuckDBPyConnection:
+        return connect(self._path)
+
+    def _damage_in(self, error: duckdb.Error) -> str | None:
+        return found_damaged(self._path, first_line(error)) if is_damage(error) else None
+
+    def _prepare(self, cursor: DuckDBPyConnection) -> None:
+        """What a cursor needs before it is used: of a file's, nothing."""
 
 
 def connect(path: Path) -> DuckDBPyConnection:

@@ -1,7 +1,11 @@
-"""Handing runs to the app that owns the database, over its ingest route."""
+"""Handing runs to the app that owns the database, over its ingest route.
+
+An app on another machine asks for a token: both sides have it in SPECVIZ_INGEST_TOKEN.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,25 +13,51 @@ from datetime import UTC, datetime
 import httpx
 
 from specviz.config import Prompt, Run, RunStatus
-from specviz.errors import StoreError
+from specviz.errors import StoreError, UsageError
 from specviz.store.recorder import EventLog
 from specviz.store.run_json import RecordedRequest, recording_to_dict
 from specviz.trace import Event, Trace
 
 INGEST_ROUTE = "/api/ingest"
+TOKEN = "SPECVIZ_INGEST_TOKEN"
+
+
+def ingest_token() -> str | None:
+    """The token of the environment, if one is set."""
+    return os.environ.get(TOKEN, "").strip() or None
+
+
+def authorization(token: str | None = None) -> dict[str, str]:
+    """The header that lets a program in, with the token of the environment unless one is given.
+
+    Raises UsageError for a token that cannot stand in a header.
+    """
+    token = token or ingest_token()
+    if token is None:
+        return {}
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise UsageError(f"{TOKEN} may have letters, digits and ASCII signs only, and no spaces.")
+    return {"Authorization": f"Bearer {token}"}
 
 
 def post_run(
-    url: str, run: Run, requests: Sequence[RecordedRequest], *, timeout_s: float = 30.0
-) -> None:
-    """Give a finished run to the app at `url`; one that it has already stays as it is.
+    url: str,
+    run: Run,
+    requests: Sequence[RecordedRequest],
+    *,
+    token: str | None = None,
+    timeout_s: float = 30.0,
+) -> bool:
+    """Give a finished run to the app at `url`; False if the app has it, where it stays as it is.
 
-    Raises StoreError if nothing answers there or the app refuses it.
+    The token is that of the environment unless one is given. Raises StoreError if nothing answers
+    there or the app refuses it, UsageError for a token that cannot be sent.
     """
     try:
         response = httpx.post(
             url.rstrip("/") + INGEST_ROUTE,
             json=recording_to_dict(run, requests),
+            headers=authorization(token),
             timeout=timeout_s,
         )
     except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -39,6 +69,7 @@ def post_run(
         raise StoreError(
             f"The specviz app at {url} did not take run {run.run_id}: {_reason(response)}"
         )
+    return bool(response.json()["stored"])
 
 
 class RemoteStore:

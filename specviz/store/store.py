@@ -4,31 +4,39 @@ from __future__ import annotations
 
 import os
 import threading
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from duckdb import DuckDBPyConnection
 
 from specviz.config import Prompt, Run, RunStatus
-from specviz.paths import DATA
+from specviz.errors import StoreError
 from specviz.store import benchmark_reads, migrations, runs, tables
 from specviz.store.benchmark_log import BenchmarkLog
 from specviz.store.benchmark_rows import BenchmarkRow
 from specviz.store.database import Database, as_store_error
+from specviz.store.lake import LakeDatabase
+from specviz.store.location import Lake, Location
 from specviz.store.owner import Owner, StoreBusy, remove_owner, write_owner
 from specviz.store.recorder import StoreRecorder
+from specviz.store.recordings import insert_recording
 from specviz.store.run_json import RecordedRequest
 from specviz.store.writer import Write, Writer
-from specviz.trace import Trace, fold
+from specviz.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
+
+FORGOTTEN = timedelta(days=1)
+"""On a lake, whether the process of a run is alive cannot be told; one this silent is dead."""
+
+EVER = datetime.max.replace(tzinfo=UTC)
+"""Of a file, everything that still runs belongs to a dead process."""
 
 INTERRUPTED = "specviz ended before the run did; what had arrived is kept."
 
@@ -37,19 +45,33 @@ _open_paths: set[Path] = set()
 _open_lock = threading.Lock()
 
 
-def default_path() -> Path:
-    """`$SPECVIZ_STORE`, else data/specviz.duckdb under the project's root."""
-    chosen = os.environ.get("SPECVIZ_STORE")
-    return Path(chosen).expanduser() if chosen else DATA / "specviz.duckdb"
-
-
-def open_store(path: Path) -> Store:
+def open_store(location: Location) -> Store:
     """Open the database for this process, making or migrating it if needed.
 
-    Runs that a dead process left running become partial. Raises StoreBusy if another process (or
-    another Store of this one) has it, StoreError if it is damaged, of another program, made by a
-    newer specviz or cannot be written; the file is then as it was.
+    Of a file: runs that a dead process left running become partial. Raises StoreBusy if another
+    process (or another Store of this one) has it, StoreError if it is damaged, of another program,
+    made by a newer specviz or cannot be written; the file is then as it was.
+
+    Of a lake: others may have it open too; what they run is left alone, unless it was silent for a
+    day and so is partial. Raises StoreError if it cannot be reached or was made by a newer
+    specviz.
     """
+    return _open_lake(location) if isinstance(location, Lake) else _open_file(location)
+
+
+def _open_lake(lake: Lake) -> Store:
+    with ExitStack() as undo, as_store_error(f"The shared store {lake} cannot be opened"):
+        if lake.folder is not None:
+            lake.folder.mkdir(parents=True, exist_ok=True)
+        database = LakeDatabase(lake)
+        undo.callback(database.close)
+        database.change(migrations.apply)
+        silent_since = datetime.now(UTC) - FORGOTTEN
+        database.change(lambda cursor: _end_interrupted(cursor, silent_since))
+        return Store(lake, database, undo.pop_all())
+
+
+def _open_file(path: Path) -> Store:
     path = path.expanduser().resolve()
     with ExitStack() as undo:
         _claim(path)
@@ -58,19 +80,18 @@ def open_store(path: Path) -> Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             database = Database(path)
             undo.callback(database.close)
-            with database.cursor() as cursor:
-                migrations.apply(cursor)
+            database.change(migrations.apply)
             write_owner(path, url=None)
             undo.callback(remove_owner, path)
-            _end_interrupted(database)
+            database.change(lambda cursor: _end_interrupted(cursor, EVER))
         return Store(path, database, undo.pop_all())
 
 
 class Store:
     """An open database; see `open_store`. Methods may be called from any thread."""
 
-    def __init__(self, path: Path, database: Database, on_close: ExitStack) -> None:
-        self.path = path
+    def __init__(self, location: Location, database: Database, on_close: ExitStack) -> None:
+        self.location = location
         self._database = database
         self._on_close = on_close
         self._writer = Writer(database)
@@ -86,10 +107,28 @@ class Store:
         self._writer.close()
         self._on_close.close()
 
+    @property
+    def path(self) -> Path:
+        """The database's file. Raises StoreError for a shared store, which is none."""
+        if isinstance(self.location, Lake):
+            raise StoreError(f"The shared store {self.location} is not a file.")
+        return self.location
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where the data is on this machine: not for the eyes of who only asks."""
+        if isinstance(self.location, Lake):
+            return (self.location.files.rstrip("/"),)
+        return (str(self.location), str(self.location.parent))
+
     def announce(self, url: str) -> None:
-        """Tell other processes where this one takes runs. Raises StoreError."""
-        with as_store_error("The owner of the database could not be named"):
-            write_owner(self.path, url)
+        """Tell other processes where this one takes runs; a shared store takes their runs itself.
+
+        Raises StoreError.
+        """
+        if isinstance(self.location, Path):
+            with as_store_error("The owner of the database could not be named"):
+                write_owner(self.location, url)
 
     def start_run(self, run: Run) -> None:
         """Save a run that begins. Raises StoreError, also for an id that is taken."""
@@ -115,7 +154,7 @@ class Store:
             nonlocal stored
             stored = not tables.has_run(cursor, run.run_id)
             if stored:
-                _write_recording(cursor, run, requests)
+                insert_recording(cursor, run, requests)
 
         self._save(write)
         return stored
@@ -201,34 +240,26 @@ class Store:
             yield cursor
 
 
-def _write_recording(
-    cursor: DuckDBPyConnection, run: Run, requests: Sequence[RecordedRequest]
-) -> None:
-    tables.insert_run(cursor, run)
-    for request in requests:
-        row_id = uuid.uuid4().hex
-        tables.insert_request(cursor, row_id, run.run_id, request.prompt, request.started_at)
-        row_id = tables.write_events(cursor, row_id, request.started_at, request.events)
-        trace = fold(request.events) if request.events else None
-        tables.end_request(cursor, row_id, trace, request.status, request.error)
-
-
-def _end_interrupted(database: Database) -> None:
-    """Make partial what a dead process left running, with the figures of what arrived."""
-    with database.cursor() as cursor:
-        cursor.begin()
-        cursor.execute("SELECT request_id, fidelity FROM requests WHERE status = 'running'")
-        for request_id, fidelity in cursor.fetchall():
-            trace = runs.read_trace(cursor, request_id) if fidelity else None
-            tables.end_request(cursor, request_id, trace, RunStatus.PARTIAL, INTERRUPTED)
+def _end_interrupted(cursor: DuckDBPyConnection, silent_since: datetime) -> None:
+    """Make partial what is still running though none of its group's requests was sent since then:
+    its process died. What arrived keeps its figures."""
+    since = {"since": tables.to_utc(silent_since)}
+    cursor.execute(
+        "SELECT request_id, fidelity FROM requests WHERE status = 'running' "
+        "AND started_at < $since",
+        since,
+    )
+    for request_id, fidelity in cursor.fetchall():
+        trace = runs.read_trace(cursor, request_id) if fidelity else None
+        tables.end_request(cursor, request_id, trace, RunStatus.PARTIAL, INTERRUPTED)
+    for table, group in (("runs", "group_id"), ("benchmarks", "benchmark_id")):
         cursor.execute(
-            "UPDATE runs SET status = 'partial', error = ? WHERE status = 'running'", [INTERRUPTED]
+            f"UPDATE {table} SET status = 'partial', error = $error "
+            f"WHERE status = 'running' AND started_at < $since AND {group} NOT IN ("
+            "SELECT group_id FROM runs JOIN requests USING (run_id) "
+            "WHERE requests.started_at >= $since)",
+            {**since, "error": INTERRUPTED},
         )
-        cursor.execute(
-            "UPDATE benchmarks SET status = 'partial', error = ? WHERE status = 'running'",
-            [INTERRUPTED],
-        )
-        cursor.commit()
 
 
 def _claim(path: Path) -> None:

@@ -6,6 +6,7 @@ Each function works on the cursor of a transaction that the caller commits.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -72,7 +73,12 @@ def end_run(
 def insert_request(
     cursor: DuckDBPyConnection, request_id: str, run_id: str, prompt: Prompt, started_at: datetime
 ) -> None:
-    row = {
+    insert(cursor, "requests", request_row(request_id, run_id, prompt, started_at))
+
+
+def request_row(request_id: str, run_id: str, prompt: Prompt, started_at: datetime) -> Row:
+    """A request that was sent and has not begun."""
+    return {
         "request_id": request_id,
         "run_id": run_id,
         "status": RunStatus.RUNNING.value,
@@ -82,7 +88,6 @@ def insert_request(
         "prompt": prompt.text,
         "prompt_max_tokens": prompt.max_tokens,
     }
-    insert(cursor, "requests", row)
 
 
 def write_events(
@@ -121,6 +126,11 @@ def end_request(
     error: str | None,
 ) -> None:
     """Write how a request ended, with the figures of its trace (None: it never started)."""
+    update(cursor, "requests", end_row(trace, status, error), "request_id", request_id)
+
+
+def end_row(trace: Trace | None, status: RunStatus, error: str | None) -> Row:
+    """What the end of a request adds to its row."""
     row: Row = {"status": status.value, "error": error}
     if trace is not None:
         row |= {
@@ -130,7 +140,7 @@ def end_request(
             **_extra_bytes(trace),
             **_figures(trace, summarise(trace)),
         }
-    update(cursor, "requests", row, "request_id", request_id)
+    return row
 
 
 def check_types(trace: Trace) -> None:
@@ -167,13 +177,23 @@ def _figures(trace: Trace, metrics: Metrics) -> Row:
     return row
 
 
-def _rename(cursor: DuckDBPyConnection, request_id: str, started: RequestStarted) -> None:
-    taken = cursor.execute("SELECT 1 FROM requests WHERE request_id = ?", [started.request_id])
-    if taken.fetchone() is not None:
+def check_new(cursor: DuckDBPyConnection, request_ids: Sequence[str]) -> None:
+    """Raises StoreError if an id is taken, or twice among these."""
+    cursor.execute(
+        "SELECT request_id FROM requests WHERE request_id IN (SELECT unnest(?))",
+        [[_checked(one) for one in request_ids]],
+    )
+    taken = [str(one) for (one,) in cursor.fetchall()]
+    taken += [one for one, count in Counter(request_ids).items() if count > 1]
+    if taken:
         raise StoreError(
-            f"Request {started.request_id} is in the database already: "
+            f"Request {taken[0]} is in the database already: "
             "the engine gave the same id to two requests."
         )
+
+
+def _rename(cursor: DuckDBPyConnection, request_id: str, started: RequestStarted) -> None:
+    check_new(cursor, [started.request_id])
     row = {"request_id": started.request_id, "fidelity": started.fidelity.value}
     update(cursor, "requests", row, "request_id", request_id)
 
@@ -190,10 +210,13 @@ def update(cursor: DuckDBPyConnection, table: str, row: Row, key: str, value: st
 
 def _values(row: Row) -> list[Any]:
     """Raises UnicodeError for half a surrogate pair, which DuckDB reports as a RuntimeError."""
-    for value in row.values():
-        if isinstance(value, str):
-            value.encode()
-    return list(row.values())
+    return [_checked(value) for value in row.values()]
+
+
+def _checked(value: Any) -> Any:
+    if isinstance(value, str):
+        value.encode()
+    return value
 
 
 def insert_arrow(cursor: DuckDBPyConnection, table: str, rows: pa.Table) -> None:

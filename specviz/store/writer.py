@@ -54,6 +54,8 @@ class Writer:
             if self._closing:
                 raise StoreError("The database is closed.")
             future = self._jobs.setdefault(write, Future())
+            if within_s > 0.0:
+                within_s = max(within_s, self._database.commit_every_s)
             self._due = min(self._due, time.monotonic() + within_s)
             self._changed.notify()
             return future
@@ -95,11 +97,13 @@ class Writer:
     def _transaction(self, writes: Iterable[Write]) -> None:
         if self._database.damage is not None:
             raise StoreError(self._database.damage)
-        with as_store_error("The run could not be saved"), self._database.cursor() as cursor:
-            cursor.begin()
+
+        def write_all(cursor: DuckDBPyConnection) -> None:
             for write in writes:
                 write(cursor)
-            cursor.commit()
+
+        with as_store_error("The run could not be saved"):
+            self._database.change(write_all)
 
     def _checkpoint(self) -> None:
         if self._database.damage is not None or time.monotonic() < self._checkpoint_after:

@@ -11,6 +11,7 @@ from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import plan_to_toml
 from specviz.bench.progress import ArmProgress, BenchPhase, Progress
 from specviz.errors import StoreError, UsageError
+from specviz.store.ingest_client import authorization
 
 TIMEOUT_S = 60.0
 
@@ -50,7 +51,11 @@ class RemoteBoard:
     def _call(self, verb: str, path: str, body: dict[str, Any] | None = None) -> Any:
         try:
             response = httpx.request(
-                verb, f"{self.url}/api/benchmarks{path}", json=body, timeout=TIMEOUT_S
+                verb,
+                f"{self.url}/api/benchmarks{path}",
+                json=body,
+                headers=authorization(),
+                timeout=TIMEOUT_S,
             )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             reason = str(error) or type(error).__name__

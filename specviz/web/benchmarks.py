@@ -10,28 +10,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from specviz.bench.plan_toml import parse_plan
 from specviz.bench.results import document
 from specviz.errors import SpecvizError, UsageError
 from specviz.runtime import current
+from specviz.web.access import Handler, for_programs
 
 ACTIONS = ("resume", "pause", "unpause", "cancel")
-
-Handler = Callable[[Request], Awaitable[JSONResponse]]
 
 
 def _answering(handler: Handler) -> Handler:
     """400 for what the caller can put right, 500 for the rest, always with a sentence."""
 
-    async def answer(request: Request) -> JSONResponse:
-        if "origin" in request.headers:
-            return _error(403, "Benchmarks are started by programs, not by other web pages.")
+    async def answer(request: Request) -> Response:
         try:
             return await handler(request)
         except UsageError as error:
@@ -39,7 +35,7 @@ def _answering(handler: Handler) -> Handler:
         except SpecvizError as error:
             return _error(500, str(error))
 
-    return answer
+    return for_programs(answer)
 
 
 async def start(request: Request) -> JSONResponse:

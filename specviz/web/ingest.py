@@ -12,14 +12,13 @@ from starlette.routing import Route
 from specviz.errors import StoreError
 from specviz.runtime import current
 from specviz.store import recording_from_dict
+from specviz.web.access import for_programs
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
 
 
 async def ingest(request: Request) -> JSONResponse:
     """200 with `stored` false if the run was here already; 400 and 413 for bad bodies, 500 else."""
-    if "origin" in request.headers:
-        return _error(403, "Runs are posted by programs, not by web pages.")
     if int(request.headers.get("content-length", 0)) > MAX_BODY_BYTES:
         return _error(413, f"A run may take at most {MAX_BODY_BYTES >> 20} MiB.")
     try:
@@ -33,7 +32,7 @@ async def ingest(request: Request) -> JSONResponse:
     return JSONResponse({"run_id": run.run_id, "stored": stored})
 
 
-routes = [Route("/api/ingest", ingest, methods=["POST"])]
+routes = [Route("/api/ingest", for_programs(ingest), methods=["POST"])]
 
 
 def _error(status: int, text: str) -> JSONResponse:

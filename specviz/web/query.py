@@ -16,14 +16,13 @@ from specviz.errors import StoreError, UsageError
 from specviz.runtime import current
 from specviz.store.sandbox import LIMIT_ROWS, run_sql
 from specviz.store.sql_result import document
+from specviz.web.access import for_programs
 
 MAX_BODY_BYTES = 256 * 1024
 
 
 async def query(request: Request) -> JSONResponse:
     """400 for a statement that is refused, 500 for one that failed or took too long."""
-    if "origin" in request.headers:
-        return _error(403, "Queries are sent by programs, not by web pages.")
     if int(request.headers.get("content-length", 0)) > MAX_BODY_BYTES:
         return _error(413, f"A query may take at most {MAX_BODY_BYTES >> 10} KiB.")
     try:
@@ -40,7 +39,7 @@ async def query(request: Request) -> JSONResponse:
     return JSONResponse(document(found))
 
 
-routes = [Route("/api/query", query, methods=["POST"])]
+routes = [Route("/api/query", for_programs(query), methods=["POST"])]
 
 
 def _error(status: int, text: str) -> JSONResponse:

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 
 from specviz.errors import StoreError, UsageError
+from specviz.store.ingest_client import authorization
 
 TIMEOUT_S = 60.0
 
@@ -19,7 +20,10 @@ def ask(url: str, sql: str, limit: int) -> dict[str, Any]:
     url = url.rstrip("/")
     try:
         response = httpx.post(
-            f"{url}/api/query", json={"sql": sql, "limit": limit}, timeout=TIMEOUT_S
+            f"{url}/api/query",
+            json={"sql": sql, "limit": limit},
+            headers=authorization(),
+            timeout=TIMEOUT_S,
         )
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise StoreError(

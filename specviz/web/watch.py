@@ -8,21 +8,19 @@ encoded once, whoever watches.
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from specviz.analysis.arm_names import arm_names
-from specviz.bench.job import ArmLog, Job, Phase, comparisons, finished_baseline
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig
+from specviz.bench.job import ArmLog, Job, Phase
+from specviz.bench.strip_messages import arm_message, batch, figures_of, hello, verdict_of
+from specviz.config import Prompt, Run, RunConfig
 from specviz.engines.replay import events_of
 from specviz.errors import StoreError
 from specviz.runtime import Runtime, current
-from specviz.web.readout import Figure, readout, verdict
+from specviz.store import RequestRow, Store
+from specviz.store.requests import read_request
 
 POLL_S = 0.03
 """Browsers draw at most 60 times a second; twice per frame would be waste."""
@@ -50,25 +48,32 @@ async def watch_job(websocket: WebSocket) -> None:
 
 
 async def replay_runs(websocket: WebSocket) -> None:
-    """Send one stored run, or all runs of a group, whole; the browser plays them."""
+    """Send one stored run, or all runs of a group, whole; the browser plays them.
+
+    Of a run with several requests the one at `place`, from 0: the first where none is named.
+    """
     if not await _accept(websocket):
         return
     try:
         arms, prompt = await asyncio.to_thread(
-            _load, current(), websocket.path_params["kind"], websocket.path_params["run_id"]
+            _load,
+            current(),
+            websocket.path_params["kind"],
+            websocket.path_params["run_id"],
+            websocket.path_params.get("place", 0),
         )
     except StoreError as error:
         await websocket.close(code=4404, reason=str(error)[:120])
         return
     try:
         seen = _seen(websocket)
-        await websocket.send_json(_hello("replay", prompt, arms))
+        await websocket.send_json(hello("replay", prompt, arms))
         for arm in arms:
             for start in range(seen.get(arm.run_id, 0), len(arm.encoded), REPLAY_BATCH):
                 events = arm.encoded[start : start + REPLAY_BATCH]
-                await websocket.send_text(_batch([_arm_message(arm, start, events, None)], None))
-        figures = [_arm_message(arm, len(arm.encoded), [], _figures(arm, arms)) for arm in arms]
-        await websocket.send_text(_batch(figures, _verdict(arms)))
+                await websocket.send_text(batch([arm_message(arm, start, events, None)], None))
+        figures = [arm_message(arm, len(arm.encoded), [], figures_of(arm, arms)) for arm in arms]
+        await websocket.send_text(batch(figures, verdict_of(arms)))
         await websocket.send_json({"type": "end"})
         await websocket.close()
     except WebSocketDisconnect:
@@ -78,6 +83,7 @@ async def replay_runs(websocket: WebSocket) -> None:
 routes = [
     WebSocketRoute("/ws/jobs/{job_id}", watch_job),
     WebSocketRoute("/ws/{kind:str}/{run_id}", replay_runs),
+    WebSocketRoute("/ws/{kind:str}/{run_id}/{place:int}", replay_runs),
 ]
 
 
@@ -90,7 +96,7 @@ async def _follow(websocket: WebSocket, job: Job, seen: dict[str, int]) -> None:
         done = job.done.is_set()  # read first: what comes after it is complete
         if introduced != (configs := [arm.config for arm in job.arms]):
             introduced = configs  # a server's own word on method and K comes once it is open
-            await websocket.send_json(_hello("live", job.prompt, job.arms))
+            await websocket.send_json(hello("live", job.prompt, job.arms))
         with_figures = done or loop.time() - figures_at >= FIGURES_EVERY_S
         messages = []
         for arm in job.arms:
@@ -102,84 +108,17 @@ async def _follow(websocket: WebSocket, job: Job, seen: dict[str, int]) -> None:
             seen[arm.run_id] = start + len(events)
             states[arm.run_id] = state
             show = with_figures or state[0].is_final
-            figures = _figures(arm, job.arms) if show else None
-            messages.append(_arm_message(arm, start, events, figures))
+            figures = figures_of(arm, job.arms) if show else None
+            messages.append(arm_message(arm, start, events, figures))
         if messages:
-            await websocket.send_text(_batch(messages, _verdict(job.arms) if done else None))
+            await websocket.send_text(batch(messages, verdict_of(job.arms) if done else None))
             figures_at = loop.time() if with_figures else figures_at
         if done:
             return
         await asyncio.sleep(POLL_S)
 
 
-def _hello(mode: str, prompt: Prompt, arms: Sequence[ArmLog]) -> dict[str, Any]:
-    names = arm_names([arm.config for arm in arms])
-    return {
-        "type": "hello",
-        "mode": mode,
-        "prompt": prompt.text,
-        "arms": [_introduced(arm, name) for arm, name in zip(arms, names, strict=True)],
-    }
-
-
-def _introduced(arm: ArmLog, name: str) -> dict[str, Any]:
-    """What is known of an arm before its events."""
-    config = arm.config
-    in_app = config.engine is EngineKind.EMBEDDED
-    typical = not config.is_lossless and config.sampling.temperature > 0
-    return {
-        "id": arm.run_id,
-        "title": name,
-        "engine": ", ".join(filter(None, [config.engine.value, config.server_version])),
-        "badge": "in the app" if in_app else config.server_version,
-        "fidelity": None,
-        "lossless": config.is_lossless,
-        "rule": "typical" if typical else None,
-        "k": config.k,
-        "method": config.method.value if config.method else None,
-        "max_tokens": config.sampling.max_tokens,
-    }
-
-
-def _arm_message(
-    arm: ArmLog, start: int, events: Sequence[str], figures: list[Figure] | None
-) -> str:
-    """One arm's part of a batch; `start` is the index of the first of `events`."""
-    head = {
-        "id": arm.run_id,
-        "from": start,
-        "figures": figures,
-        "state": {"phase": arm.phase.value, "note": arm.note},
-    }
-    return f'{json.dumps(head)[:-1]}, "events": [{", ".join(events)}]}}'
-
-
-def _batch(arms: Sequence[str], verdict_line: dict[str, Any] | None) -> str:
-    body = ", ".join(arms)
-    return f'{{"type": "batch", "verdict": {json.dumps(verdict_line)}, "arms": [{body}]}}'
-
-
-def _figures(arm: ArmLog, arms: Sequence[ArmLog]) -> list[Figure]:
-    baseline = finished_baseline(arms)
-    trace = arm.trace()
-    return readout(
-        arm.metrics(),
-        trace.fidelity if trace else None,
-        baseline=baseline.metrics() if baseline else None,
-        is_baseline=arm.config.method is Method.BASELINE,
-        finished=arm.phase is Phase.FINISHED,
-    )
-
-
-def _verdict(arms: Sequence[ArmLog]) -> dict[str, Any] | None:
-    return verdict(
-        [arm.config for arm in arms],
-        comparisons(arms),
-        has_baseline=finished_baseline(arms) is not None,
-    )
-
-
-def _load(runtime: Runtime, kind: str, run_id: str) -> tuple[list[ArmLog], Prompt]:
+def _load(runtime: Runtime, kind: str, run_id: str, place: int) -> tuple[list[ArmLog], Prompt]:
     """The arms of a stored run (`kind` "runs") or of everything started with it ("groups")."""
     store = runtime.store
     if kind == "runs":
@@ -191,7 +130,7 @@ def _load(runtime: Runtime, kind: str, run_id: str) -> tuple[list[ArmLog], Promp
     arms = []
     prompt = None
     for run in runs:
-        request = store.requests_of(run.run_id)[0]
+        request = _request(store, run.run_id, place)
         prompt = prompt or request.prompt
         arm = ArmLog(run.run_id, run.config)
         if request.fidelity is not None:
@@ -203,6 +142,10 @@ def _load(runtime: Runtime, kind: str, run_id: str) -> tuple[list[ArmLog], Promp
     if prompt is None:
         raise StoreError(f"Nothing is stored under {run_id}.")
     return arms, prompt
+
+
+def _request(store: Store, run_id: str, place: int) -> RequestRow:
+    return store.read(lambda cursor: read_request(cursor, run_id, place))
 
 
 def _seen(websocket: WebSocket) -> dict[str, int]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from postgres import empty, files, postgres  # noqa: F401
 
 from specviz.config import Method
 from specviz.engines.vllm.commands import ServerSpec

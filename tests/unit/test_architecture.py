@@ -23,7 +23,7 @@ LEVELS: tuple[set[str], ...] = (
     {"analysis"},
     {"engines", "store"},
     {"bench", "figures"},
-    {"runtime"},
+    {"report", "runtime"},
     {"demo", "doctor", "views", "web"},
     {"app", "cli", "commands", "pages", "__main__"},
 )

@@ -20,9 +20,9 @@ def names() -> list[str]:
 
 
 def apply(cursor: DuckDBPyConnection) -> None:
-    """Bring the database up to date, all in one transaction.
+    """Bring the database up to date in the transaction of the cursor, which the caller commits.
 
-    Raises StoreError, with the database unchanged, if it was made by a newer specviz or holds
+    Raises StoreError, with nothing changed, if the database was made by a newer specviz or holds
     tables of something else.
     """
     applied = _applied(cursor)
@@ -30,25 +30,24 @@ def apply(cursor: DuckDBPyConnection) -> None:
     if unknown:
         raise StoreError(
             f"The database was made by a newer specviz (it knows {min(unknown)}): "
-            "update specviz or set SPECVIZ_STORE to another file."
+            "update specviz or set SPECVIZ_STORE to another database."
         )
     due = [name for name in names() if name not in applied]
     if not due:
         return
-    cursor.begin()
     cursor.execute(
         f"CREATE TABLE IF NOT EXISTS {_APPLIED} (name VARCHAR NOT NULL, applied_at TIMESTAMP)"
     )
     for name in due:
         cursor.execute((files(__name__) / name).read_text(encoding="utf-8"))
-        cursor.execute(
-            f"INSERT INTO {_APPLIED} VALUES (?, now()::TIMESTAMPTZ AT TIME ZONE 'UTC')", [name]
-        )
-    cursor.commit()
+    cursor.execute(
+        f"INSERT INTO {_APPLIED} SELECT unnest(?), now()::TIMESTAMPTZ AT TIME ZONE 'UTC'", [due]
+    )
 
 
 def _applied(cursor: DuckDBPyConnection) -> set[str]:
-    tables = {row[0] for row in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    here = "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+    tables = {row[0] for row in cursor.execute(here).fetchall()}
     if _APPLIED in tables:
         return {row[0] for row in cursor.execute(f"SELECT name FROM {_APPLIED}").fetchall()}
     if tables:

@@ -15,7 +15,7 @@ from store_samples import new_run, program, record, request_events, run_python, 
 
 from specviz.config import RunStatus
 from specviz.errors import StoreError
-from specviz.store import StoreBusy, default_path, migrations, open_store
+from specviz.store import StoreBusy, default_location, migrations, open_store
 from specviz.store.owner import sidecar
 from specviz.trace import Fidelity, RequestStarted
 
@@ -153,9 +153,9 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
 
 def test_the_environment_chooses_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_STORE", "/somewhere/else.duckdb")
-    assert default_path() == Path("/somewhere/else.duckdb")
+    assert default_location() == Path("/somewhere/else.duckdb")
     monkeypatch.delenv("SPECVIZ_STORE")
-    assert default_path().parts[-2:] == ("data", "specviz.duckdb")
+    assert default_location().parts[-2:] == ("data", "specviz.duckdb")
 
 
 def test_after_kill_9_the_run_is_partial_with_the_steps_that_were_flushed(path: Path) -> None:

@@ -69,7 +69,11 @@ def runtime(tmp_path: Path, engine: Instant) -> Iterator[Runtime]:
 
 @pytest.fixture
 def client(runtime: Runtime) -> TestClient:
-    return TestClient(Starlette(routes=benchmarks.routes))
+    return TestClient(
+        Starlette(routes=benchmarks.routes),
+        base_url="http://127.0.0.1",
+        client=("127.0.0.1", 1),
+    )
 
 
 @pytest.fixture
@@ -91,8 +95,13 @@ def plan_text(tmp_path: Path) -> str:
 def board(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> RemoteBoard:
     """A command's view of the app, without a socket between."""
 
-    def request(verb: str, url: str, *, json: Any, timeout: float) -> httpx.Response:
-        return client.request(verb, url.removeprefix("http://app"), json=json)
+    def request(verb: str, url: str, **options: Any) -> httpx.Response:
+        return client.request(
+            verb,
+            url.removeprefix("http://app"),
+            json=options["json"],
+            headers=options["headers"],
+        )
 
     monkeypatch.setattr(bench_client.httpx, "request", request)
     return RemoteBoard("http://app/")
@@ -163,7 +172,7 @@ def test_other_web_pages_may_do_nothing(client, runtime: Runtime, plan_text: str
         client.get("/api/benchmarks/b/results", headers=origin),
     ]
     for answer in answers:
-        assert "not by other web pages" in error_of(answer, 403)
+        assert "not for web pages" in error_of(answer, 403)
     assert runtime.store.benchmarks() == []
 
 

@@ -9,9 +9,9 @@ import pytest
 from specviz.analysis.digits import digits
 from specviz.analysis.lossless import Comparison
 from specviz.analysis.metrics import Metrics
+from specviz.analysis.readout import readout, verdict
 from specviz.config import EngineKind, Method, RunConfig, Sampling
 from specviz.trace import Fidelity, TopToken
-from specviz.web.readout import readout, verdict
 
 METRICS = Metrics(
     num_steps=31,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,7 +48,10 @@ def runtime(tmp_path: Path) -> Iterator[Runtime]:
 
 @pytest.fixture
 def client(runtime: Runtime) -> TestClient:
-    return TestClient(Starlette(routes=[*watch.routes, *ingest.routes]))
+    routes = [*watch.routes, *ingest.routes]
+    return TestClient(
+        Starlette(routes=routes), base_url="http://127.0.0.1", client=("127.0.0.1", 1)
+    )
 
 
 def messages(client: TestClient, path: str, **options: Any) -> list[dict[str, Any]]:
@@ -148,6 +152,20 @@ def test_a_run_from_another_process_is_stored_once(client: TestClient, runtime: 
     assert client.post("/api/ingest", json=body).json() == {"run_id": "run-1", "stored": True}
     assert client.post("/api/ingest", json=body).json() == {"run_id": "run-1", "stored": False}
     assert runtime.store.trace("request-1") == told
+
+
+def test_a_run_that_is_posted_many_times_at_once_is_stored_once(
+    client: TestClient, runtime: Runtime
+) -> None:
+    run = Run("run-1", "run-1", CONFIG, RunStatus.FINISHED, datetime.now(UTC), datetime.now(UTC))
+    request = RecordedRequest(
+        PROMPT, tuple(events_of(trace("r-1", 5))), RunStatus.FINISHED, run.started_at
+    )
+    body = recording_to_dict(run, [request])
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: client.post("/api/ingest", json=body).json(), range(8)))
+    assert sorted(answer["stored"] for answer in answers) == [False] * 7 + [True]
+    assert len(runtime.store.requests_of("run-1")) == 1
 
 
 @pytest.mark.parametrize("body", ["{", "[]", '{"run": 5}'])

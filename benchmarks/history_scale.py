@@ -1,0 +1,217 @@
+"""Ten million token decisions in 20,000 requests: size, ingest, what pages ask, pages in Chromium.
+
+The history is made (`made_history`), into a database file of its own or the one that `--db` names,
+which is kept for the next time. Questions of all pages take turns, so that none has the quietest
+moments; times are of this process, in which nothing is cached but DuckDB's buffers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+from time import perf_counter
+
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.made_history import batches, put
+from benchmarks.started_app import FLAGS, started_app
+from specviz.machine import hardware_summary
+from specviz.store import Store, open_store
+from specviz.store.compare_reads import read_candidates, read_compared, read_compared_requests
+from specviz.store.history import read_choices, read_history
+from specviz.store.history_rows import HistoryFilter, Item, Kind, Order
+from specviz.store.questions import question_groups
+from specviz.store.requests import read_request, read_titles
+from specviz.store.sandbox import run_sql
+from specviz.store.saved_queries import read_queries
+from specviz.store.schema import read_schema
+from specviz.store.storage import read_share
+
+DECISIONS = 10_000_000
+TURNS, REQUESTS, LOADS = 20, 100, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One thing that a page asks of the store."""
+
+    page: str
+    name: str
+    call: Callable[[Store], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One page and the text that says that what was asked for is there."""
+
+    name: str
+    path: str
+    ready: str
+
+
+def asks(runs: list[str]) -> list[Ask]:
+    """Everything the pages ask that grows with what is stored."""
+    run, pair = runs[0], runs[:2]
+    filters = {
+        "newest": HistoryFilter(),
+        "by method, category, tag": HistoryFilter(
+            methods=("eagle3",), categories=("code",), tags=("tag-3",)
+        ),
+        "by text of a prompt": HistoryFilter(text="tok"),
+    }
+    listed = [
+        Ask("Runs", name, lambda store, f=wanted: store.read(lambda c: read_history(c, f)))
+        for name, wanted in filters.items()
+    ]
+    asked = [
+        Ask("Query", question.question_id, lambda store, sql=question.sql: run_sql(store, sql))
+        for group in question_groups()
+        for question in group.questions
+    ]
+    items = [Item(Kind.RUN, run)]
+    return [
+        *listed,
+        Ask("Runs", "by acceptance", lambda store: store.read(
+            lambda c: read_history(c, order=Order.ACCEPTANCE))),
+        Ask("Runs", "choices", lambda store: store.read(read_choices)),
+        Ask("Runs", "storage of one", lambda store: store.read(lambda c: read_share(c, items))),
+        Ask("Run", "run", lambda store: store.run(run)),
+        Ask("Run", "its requests", lambda store: store.read(lambda c: read_titles(c, run))),
+        Ask("Run", "a request", lambda store: store.read(lambda c: read_request(c, run, 3))),
+        Ask("Compare", "what there is", lambda store: store.read(
+            lambda c: read_candidates(c, 200))),
+        Ask("Compare", "two runs", lambda store: store.read(lambda c: read_compared(c, pair))),
+        Ask("Compare", "their requests", lambda store: store.read(
+            lambda c: read_compared_requests(c, pair))),
+        Ask("Query", "tables and columns", lambda store: store.read(read_schema)),
+        Ask("Query", "saved queries", lambda store: store.read(read_queries)),
+        Ask("Benchmark, K, Technique, Cost", "benchmarks", lambda store: store.benchmarks()),
+        *asked,
+    ]  # fmt: skip
+
+
+def loads(runs: list[str]) -> list[Load]:
+    return [
+        Load("Live", "", "Run"),
+        Load("Runs", "run", "Runs"),
+        Load("a run", f"run?run={runs[0]}", "Figures"),
+        Load("Compare", f"compare?arms={runs[0]},{runs[1]}", "Texts"),
+        Load("Query, a question", "query?question=category-position", "ended here, % of drafts"),
+        Load("Benchmark", "benchmark", "New benchmark"),
+        Load("K", "k", "What K does"),
+        Load("Technique", "decide", "Draft model"),
+        Load("Cost", "cost", "Requests per day"),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--db", type=Path, help="made if it is not there, and kept")
+    parser.add_argument("--decisions", type=int, default=DECISIONS)
+    parser.add_argument("--five-best", action="store_true", help="with the target's five best")
+    parser.add_argument("--save", type=Path, help="the figures as JSON")
+    asked = parser.parse_args()
+    print(hardware_summary())
+    with tempfile.TemporaryDirectory() as folder:
+        path = asked.db or Path(folder) / "runs.duckdb"
+        told: dict[str, object] = {"hardware": hardware_summary()}
+        if not path.exists():
+            told |= filled(path, asked.decisions, five_best=asked.five_best)
+        told |= asked_of(path)
+        told["pages_ms"] = seen(path, Path(folder))
+    if asked.save:
+        asked.save.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+def filled(path: Path, decisions: int, *, five_best: bool) -> dict[str, object]:
+    """Make the history; million rows of all tables per second, batch by batch, and the size."""
+    rates = []
+    with open_store(path) as store:
+        for batch in batches(decisions, five_best=five_best):
+            began_s = perf_counter()
+            put(store, batch)
+            rows = sum(
+                table.num_rows
+                for table in (batch.runs, batch.requests, batch.steps, batch.decisions)
+            )
+            rates.append(rows / (perf_counter() - began_s) / 1e6)
+    size = path.stat().st_size / decisions
+    print(
+        f"ingest, Arrow batches: median {median(rates):.2f} M rows/s "
+        f"({min(rates):.2f} to {max(rates):.2f}); file {size:.1f} bytes a decision"
+    )
+    return {"ingest_m_rows_per_s": rates, "bytes_a_decision": size, "five_best": five_best}
+
+
+def asked_of(path: Path) -> dict[str, object]:
+    """ms of each question of the pages and of opening single requests."""
+    rng = random.Random(1)
+    with open_store(path) as store:
+        ids = [row.request_id for row in store.query(
+            "SELECT request_id FROM requests ORDER BY hash(request_id) LIMIT ?", [REQUESTS]
+        ).itertuples()]  # fmt: skip
+        everything = asks(runs_of(store))
+        took: dict[str, list[float]] = {f"{ask.page}: {ask.name}": [] for ask in everything}
+        opened: list[float] = []
+        for turn in range(TURNS + 1):
+            for ask in rng.sample(everything, len(everything)):
+                took[f"{ask.page}: {ask.name}"].append(ms_of(lambda ask=ask: ask.call(store)))
+            opened += [ms_of(lambda one=one: store.trace(one)) for one in ids[turn::TURNS]]
+    took = {name: times[1:] for name, times in took.items()}  # the first one reads the disk
+    for name, times in sorted(took.items(), key=lambda one: -p95(one[1])):
+        print(f"{name:55} median {median(times):6.1f} ms   P95 {p95(times):6.1f} ms")
+    print(f"opening a request: median {median(opened):.1f} ms, P95 {p95(opened):.1f} ms")
+    return {"asked_ms": took, "opened_ms": opened}
+
+
+def seen(path: Path, folder: Path) -> dict[str, list[float]]:
+    """ms from asking for a page's address until what it is about is there, in Chromium."""
+    with open_store(path) as store:
+        wanted = loads(runs_of(store))
+    took: dict[str, list[float]] = {load.name: [] for load in wanted}
+    with started_app(path, folder / "app.log") as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        page = browser.new_page(viewport={"width": 1280, "height": 1000})
+        for turn in range(LOADS + 1):
+            for load in wanted:
+                took[load.name].append(ms_of(lambda load=load: open_page(page, url, load)))
+                if turn == 0:
+                    took[load.name].clear()
+                page.wait_for_timeout(500)  # what it still does belongs to this page
+        browser.close()
+    for name, times in took.items():
+        print(f"{name:20} usable after {median(times):5.0f} ms, P95 {p95(times):5.0f} ms")
+    return took
+
+
+def open_page(page: Page, url: str, load: Load) -> None:
+    page.goto(f"{url}/{load.path}", wait_until="commit")
+    page.get_by_text(load.ready, exact=True).first.wait_for(timeout=60_000)
+
+
+def runs_of(store: Store) -> list[str]:
+    """Two runs that can be compared: of the same method, the same prompts."""
+    rows = store.query(
+        "SELECT run_id FROM runs WHERE method = 'eagle3' ORDER BY started_at LIMIT 2"
+    )
+    return [str(run_id) for run_id in rows["run_id"]]
+
+
+def ms_of(call: Callable[[], object]) -> float:
+    began_s = perf_counter()
+    call()
+    return (perf_counter() - began_s) * 1000
+
+
+def p95(times: list[float]) -> float:
+    return quantiles(times, n=20, method="inclusive")[-1]
+
+
+if __name__ == "__main__":
+    main()

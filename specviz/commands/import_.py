@@ -1,0 +1,94 @@
+"""`specviz import`: exports of specviz, and results of vllm bench serve or GuideLLM."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from specviz.commands.options import DbOption, JsonOption
+from specviz.config import Method
+from specviz.errors import SpecvizError, UsageError
+
+if TYPE_CHECKING:
+    from specviz.store import Location
+    from specviz.store.exchange import Imported, Told
+
+Take = Callable[[Path], dict[str, Any]]
+
+
+def import_(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="F…", help="Parquet or JSONL exports; JSON of the other tools."),
+    ],
+    method: Annotated[
+        Method | None, typer.Option(help="How tokens were drafted: other tools do not tell.")
+    ] = None,
+    k: Annotated[int | None, typer.Option(help="num_speculative_tokens: likewise.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name shown of another tool's results.")] = None,
+    db: DbOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take files into the database: each whole or not at all, and nothing is overwritten."""
+    from specviz.store.exchange import Told
+
+    told = Told(method, k, name)
+    outcomes = _imported(files, told, db)
+    if as_json:
+        print(json.dumps({"files": outcomes}, ensure_ascii=False, indent=2))
+    failed = 0
+    for outcome in outcomes:
+        if "error" in outcome:
+            failed += 1
+            print(_plain(outcome["error"]), file=sys.stderr)
+        elif not as_json:
+            print(_plain(outcome["sentence"]))
+            for note in outcome["notes"]:
+                print(f"  {_plain(note)}")
+    if failed:
+        raise typer.Exit(2)
+
+
+def _imported(files: list[Path], told: Told, db: Location | None) -> list[dict[str, Any]]:
+    """Every file's outcome or error, by the database or by the app that owns it."""
+    from specviz.store import StoreBusy, default_location, open_store
+    from specviz.store.exchange import import_file
+    from specviz.web.exchange_client import send
+
+    for file in files:
+        if not file.exists():
+            raise UsageError(f"There is no file {file}.")
+    try:
+        with open_store(db or default_location()) as store:
+            return _each(files, lambda file: _told(import_file(store, file, told)))
+    except StoreBusy as busy:
+        if (url := busy.url) is None:
+            raise
+        print(f"The app at {url} owns the database and imports.", file=sys.stderr)
+        return _each(files, lambda file: send(url, file, told))
+
+
+def _each(files: list[Path], take: Take) -> list[dict[str, Any]]:
+    outcomes = []
+    for file in files:
+        try:
+            outcomes.append(take(file))
+        except SpecvizError as error:
+            outcomes.append({"file": file.name, "error": str(error)})
+    return outcomes
+
+
+def _told(imported: Imported) -> dict[str, Any]:
+    return {**imported.to_dict(), "sentence": imported.sentence}
+
+
+def _plain(text: str) -> str:
+    """Names and ids come from files: none may be a command to the terminal."""
+    from specviz.analysis.terminal import terminal_text
+
+    return terminal_text(text)

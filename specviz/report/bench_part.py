@@ -1,0 +1,95 @@
+"""One benchmark in the HTML file, and results that another tool measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specviz.analysis.benchmark.results import CounterCheck, Speedup, load_text
+from specviz.analysis.digits import digits
+from specviz.report.content import Json
+from specviz.report.markup import block, pairs, table, text
+
+HEAD = (
+    *("arm", "TTFT P50 ms", "TPOT P50 ms", "TPOT P95 ms", "E2E P50 ms", "tok/s", "accepted"),
+    *("tok/step", "speed-up, 95 %"),
+)
+ELSEWHERE = (
+    *("model", "server", "dataset", "method", "k", "concurrency", "request_rate"),
+    *("num_requests", "num_failed", "duration_s", "prompt_tokens", "output_tokens"),
+    *("requests_per_s", "output_tokens_per_s", "draft_acceptance_rate", "mean_acceptance_length"),
+)
+METRICS = (("TTFT", "ttft"), ("TPOT", "tpot"), ("E2E", "e2el"))
+
+
+def bench_part(found: Json) -> str:
+    """The section of a benchmark, from the document that `specviz bench --json` prints."""
+    requests, results = found["requests"], found["results"]
+    parts = [f"<section><h2>{text(found['name'])}</h2>"]
+    parts.append(
+        f'<p class="muted">benchmark {text(found["benchmark_id"])} · {text(found["status"])} · '
+        f"{requests['finished']:,} of {requests['planned']:,} requests · "
+        f"{text(found['hardware'])}</p>"
+    )
+    parts += [f'<p class="error">{text(found["error"])}</p>'] if found["error"] else []
+    if results is not None:
+        parts += _results(results)
+    parts.append(f"<details><summary>plan</summary>{block(found['plan'])}</details>")
+    return "".join(parts) + "</section>"
+
+
+def elsewhere_part(row: Json) -> str:
+    """Results that were not measured by specviz; says so first."""
+    quantiles = ("mean", "p50", "p95", "p99")
+    figures = [
+        (f"{name} ms", *(digits(row[f"{metric}_{quantile}_ms"]) for quantile in quantiles))
+        for name, metric in METRICS
+    ]
+    told = [(column.replace("_", " "), row[column]) for column in ELSEWHERE]
+    return (
+        f"<section><h2>{text(row['name'])}</h2>"
+        f'<p class="muted">Measured elsewhere with {text(row["tool"])}, imported from '
+        f"{text(row['file_name'])} (SHA-256 {text(row['file_sha256'])})</p>"
+        f"{table(('', *quantiles), figures)}{pairs(told)}</section>"
+    )
+
+
+def _results(results: Json) -> list[str]:
+    parts = []
+    cells = results["cells"]
+    for temperature, load in dict.fromkeys((cell["temperature"], _load(cell)) for cell in cells):
+        here = [c for c in cells if (c["temperature"], _load(c)) == (temperature, load)]
+        parts.append(f"<h3>{text(load)}, temperature {temperature:g}</h3>")
+        parts.append(table(HEAD, map(_row, here)))
+    notes = [_check(CounterCheck(**check)) for check in results["checks"]]
+    notes += [*results["notes"], *(note for cell in cells for note in cell["notes"])]
+    lines = "".join(f"<li>{text(note)}</li>" for note in dict.fromkeys(notes))
+    return [*parts, f"<ul>{lines}</ul>"]
+
+
+def _row(cell: Json) -> tuple[Any, ...]:
+    accepted = cell["acceptance"] or {}
+    speedup = cell["speedup"]
+    figures = (
+        _quantile(cell["ttft_ms"], "p50"),
+        _quantile(cell["tpot_ms"], "p50"),
+        _quantile(cell["tpot_ms"], "p95"),
+        _quantile(cell["e2el_ms"], "p50"),
+        cell["throughput_tok_s"],
+        accepted.get("rate"),
+        accepted.get("length"),
+    )
+    return (cell["arm"], *map(digits, figures), Speedup(**speedup).text if speedup else None)
+
+
+def _quantile(quantiles: Json | None, name: str) -> float | None:
+    return None if quantiles is None else quantiles[name]
+
+
+def _load(cell: Json) -> str:
+    return load_text(cell["concurrency"], cell["request_rate"])
+
+
+def _check(check: CounterCheck) -> str:
+    counted = f"{check.num_accepted_tokens:,} of {check.num_draft_tokens:,} draft tokens accepted"
+    agrees = "as" if check.agrees else "not as"
+    return f"{check.arm}: {counted}, {agrees} /metrics of the server counted"

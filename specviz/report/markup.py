@@ -1,0 +1,50 @@
+"""HTML from text: whatever a model, a person or a file wrote is escaped here, and only here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+MISSING = "–"
+
+_UNSEEN = {
+    code: f"\\u{code:04x}"
+    for code in (*range(9), 11, 12, *range(14, 32), *range(127, 160), *range(0x202A, 0x202F),
+                 *range(0x2066, 0x206A), 0x200E, 0x200F, 0xFEFF)
+}  # fmt: skip
+"""Controls, and marks that turn the direction of what follows, are named instead of obeyed."""
+
+
+def text(value: Any) -> str:
+    """A value as text of a page; None is a dash."""
+    if value is None or value == "":
+        return MISSING
+    shown = str(value).translate(_UNSEEN)
+    return escape(shown.encode("utf-8", "backslashreplace").decode())
+
+
+def block(value: str) -> str:
+    """Text that keeps its lines and runs in its own direction."""
+    return f'<pre dir="auto">{text(value)}</pre>'
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Figures under each other; the first column says what the row is."""
+    columns = "".join(f"<th>{text(name)}</th>" for name in head)
+    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
+    return f'<div class="wide"><table><thead><tr>{columns}</tr></thead>{body}</table></div>'
+
+
+def pairs(told: Iterable[tuple[str, Any]]) -> str:
+    """Names and values; those without a value are left out by the caller or shown as a dash."""
+    body = "".join(
+        f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in told
+    )
+    return f"<dl>{body}</dl>"
+
+
+def _cells(row: Sequence[Any]) -> str:
+    first, *rest = row
+    cells = "".join(f"<td>{text(value)}</td>" for value in rest)
+    return f'<th scope="row">{text(first)}</th>{cells}'

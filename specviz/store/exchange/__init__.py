@@ -1,0 +1,7 @@
+"""Runs, benchmarks and results out of a store and back in, as files."""
+
+from specviz.store.exchange.exporting import ENDINGS, Exported, Format, export
+from specviz.store.exchange.importing import Imported, import_file
+from specviz.store.exchange.told import Told
+
+__all__ = ["ENDINGS", "Exported", "Format", "Imported", "Told", "export", "import_file"]

@@ -1,0 +1,219 @@
+"""What was staged on its way into the database: checked as a whole, stored as a whole.
+
+Nothing is overwritten: what is here with equal rows stays, what is here with other rows is
+refused. What people add (names, notes, tags, deletion) is not compared, and stays as it is here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import duckdb
+from duckdb import DuckDBPyConnection
+
+from specviz.errors import StoreError, UsageError
+from specviz.store import benchmark_reads, runs
+from specviz.store.database import first_line
+from specviz.store.exchange.contents import check_contents
+from specviz.store.exchange.selection import named
+from specviz.store.exchange.shapes import HEADS, IMPORTED_AT, NOUNS, Owner, Shape, columns
+from specviz.store.exchange.staging import Staged, check_types, shapes_of
+
+Ids = dict[Owner, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What an import came to. `already` was here, `deleted` of it is in the bin.
+
+    Ids are by noun: run, benchmark, result. `rows` counts stored rows of all tables.
+    """
+
+    stored: dict[str, list[str]] = field(default_factory=dict)
+    already: dict[str, list[str]] = field(default_factory=dict)
+    deleted: tuple[str, ...] = ()
+    rows: int = 0
+    queries: int = 0
+    kept_queries: tuple[str, ...] = ()
+
+
+def put(cursor: DuckDBPyConnection, staged: Staged) -> Arrived:
+    """Store what arrived, within a transaction of the caller's.
+
+    Raises UsageError for what cannot be taken; the caller then rolls back.
+    """
+    check_types(cursor, staged)
+    for shape in shapes_of(staged):
+        cursor.register(f"new_{shape.table}", staged.dataset(shape.table))
+    try:
+        check_contents(cursor, staged)
+        here = _here(cursor, staged)
+        _refuse_differences(cursor, staged, here)
+        count = sum(_insert(cursor, shape, staged, here) for shape in shapes_of(staged))
+        queries, kept = _put_queries(cursor, staged)
+        new = {owner: _missing(cursor, owner, ids) for owner, ids in here.items()}
+        _read_back(cursor, new)
+        return Arrived(
+            stored={NOUNS[owner]: ids for owner, ids in new.items() if ids},
+            already={NOUNS[owner]: ids for owner, ids in here.items() if ids},
+            deleted=tuple(_deleted(cursor, here)),
+            rows=count,
+            queries=queries,
+            kept_queries=kept,
+        )
+    except (duckdb.DataError, duckdb.ConstraintException) as error:
+        raise UsageError(f"What arrived cannot be stored ({first_line(error)[:200]}).") from error
+    finally:
+        for shape in shapes_of(staged):
+            cursor.unregister(f"new_{shape.table}")
+
+
+def _here(cursor: DuckDBPyConnection, staged: Staged) -> Ids:
+    """Ids that arrived and are in the database already."""
+    found: Ids = {}
+    for owner, table in HEADS.items():
+        if table in staged.files:
+            cursor.execute(
+                f"SELECT {owner} FROM {table} SEMI JOIN new_{table} USING ({owner}) ORDER BY 1"
+            )
+            found[owner] = [row[0] for row in cursor.fetchall()]
+    return found
+
+
+def _missing(cursor: DuckDBPyConnection, owner: Owner, here: list[str]) -> list[str]:
+    cursor.execute(
+        f"SELECT {owner} FROM new_{HEADS[owner]} "
+        f"WHERE {owner} NOT IN (SELECT unnest(?::VARCHAR[])) ORDER BY 1",
+        [here],
+    )
+    return [row[0] for row in cursor.fetchall()]
+
+
+def _refuse_differences(cursor: DuckDBPyConnection, staged: Staged, here: Ids) -> None:
+    different: set[str] = set()
+    for shape in shapes_of(staged):
+        ids = here.get(_head(shape.owner), [])
+        if ids:
+            different |= _differing(cursor, shape, staged, ids)
+    if different:
+        raise UsageError(
+            f"{named(sorted(different))} is in the database already with other rows: nothing was "
+            "imported, and nothing is ever overwritten."
+        )
+
+
+def _differing(
+    cursor: DuckDBPyConnection, shape: Shape, staged: Staged, ids: list[str]
+) -> set[str]:
+    """The owners, of those that are here, whose rows are not those that arrived.
+
+    Sums of hashes are compared: sorting ten million rows takes minutes.
+    """
+    theirs = set(staged.dataset(shape.table).schema.names)
+    compared = [
+        name
+        for name in columns(cursor, shape.table).names
+        if name in theirs and name not in shape.people
+    ]
+    listed = ", ".join(f'"{name}"' for name in compared)
+    owner = _owner_of(shape)
+    old, new = (
+        f"SELECT {owner}, count(*) AS num_rows, sum(hash({listed})::HUGEINT) AS content "
+        f"FROM {table} WHERE {_owned(shape, requests)} GROUP BY ALL"
+        for table, requests in (
+            (shape.table, "requests"),
+            (f"new_{shape.table}", "new_requests"),
+        )
+    )
+    cursor.execute(
+        f"SELECT {owner} FROM ({old}) old FULL JOIN ({new}) new USING ({owner}) "
+        "WHERE (old.num_rows, old.content) IS DISTINCT FROM (new.num_rows, new.content)",
+        {"ids": ids},
+    )
+    return {row[0] for row in cursor.fetchall()}
+
+
+def _owned(shape: Shape, requests: str) -> str:
+    within = "IN (SELECT unnest($ids::VARCHAR[]))"
+    if shape.owner is Owner.REQUEST:
+        return f"request_id IN (SELECT request_id FROM {requests} WHERE run_id {within})"
+    return f"{shape.owner} {within}"
+
+
+def _owner_of(shape: Shape) -> str:
+    return "request_id" if shape.owner is Owner.REQUEST else str(shape.owner)
+
+
+def _insert(cursor: DuckDBPyConnection, shape: Shape, staged: Staged, here: Ids) -> int:
+    """Rows of what is not here yet; returns how many."""
+    if shape.owner is Owner.STORE:
+        return 0
+    theirs = staged.dataset(shape.table).schema.names
+    ours = columns(cursor, shape.table).names
+    taken = [name for name in ours if name in theirs and name != IMPORTED_AT]
+    values: dict[str, object] = {"ids": here.get(_head(shape.owner), [])}
+    chosen = [f'"{name}"' for name in taken]
+    names = list(chosen)
+    if IMPORTED_AT in ours:
+        names.append(IMPORTED_AT)
+        chosen.append("$now::TIMESTAMP")
+        values["now"] = datetime.now(UTC).replace(tzinfo=None)
+    source = f"new_{shape.table}"
+    if shape.owner is Owner.REQUEST and "started_at" not in theirs:
+        names.append("started_at")
+        chosen.append("(SELECT started_at FROM new_requests r WHERE r.request_id = s.request_id)")
+    cursor.execute(
+        f"INSERT INTO {shape.table} ({', '.join(names)}) SELECT {', '.join(chosen)} "
+        f"FROM {source} s WHERE NOT {_owned(shape, 'new_requests')}",
+        values,
+    )
+    row = cursor.fetchone()
+    return int(row[0]) if row else 0
+
+
+def _put_queries(cursor: DuckDBPyConnection, staged: Staged) -> tuple[int, tuple[str, ...]]:
+    """Saved queries under new names; one whose name is taken by another query stays out."""
+    if "saved_queries" not in staged.files:
+        return 0, ()
+    cursor.execute(
+        "SELECT new.name FROM new_saved_queries new JOIN saved_queries old USING (name) "
+        "WHERE new.sql <> old.sql ORDER BY 1"
+    )
+    kept = tuple(row[0] for row in cursor.fetchall())
+    cursor.execute(
+        "INSERT INTO saved_queries BY NAME "
+        "SELECT * FROM new_saved_queries ANTI JOIN saved_queries USING (name)"
+    )
+    row = cursor.fetchone()
+    return int(row[0]) if row else 0, kept
+
+
+def _read_back(cursor: DuckDBPyConnection, new: Ids) -> None:
+    """Everything the pages read of the head of what is new; what cannot be read is not stored."""
+    try:
+        for run_id in new.get(Owner.RUN, []):
+            runs.read_run(cursor, run_id)
+            runs.read_requests(cursor, run_id)
+        for benchmark_id in new.get(Owner.BENCHMARK, []):
+            benchmark_reads.read_benchmark(cursor, benchmark_id)
+            benchmark_reads.read_arms(cursor, benchmark_id)
+            benchmark_reads.read_conversations(cursor, benchmark_id)
+    except (ValueError, TypeError, KeyError, AttributeError, UsageError, StoreError) as error:
+        raise UsageError(f"What arrived is no run of specviz: {str(error)[:200]}") from error
+
+
+def _deleted(cursor: DuckDBPyConnection, here: Ids) -> list[str]:
+    found: list[str] = []
+    for owner, ids in here.items():
+        cursor.execute(
+            f"SELECT {owner} FROM {HEADS[owner]} WHERE deleted_at IS NOT NULL "
+            f"AND {owner} IN (SELECT unnest(?::VARCHAR[])) ORDER BY 1",
+            [ids],
+        )
+        found += [row[0] for row in cursor.fetchall()]
+    return found
+
+
+def _head(owner: Owner) -> Owner:
+    return Owner.RUN if owner is Owner.REQUEST else owner

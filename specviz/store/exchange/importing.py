@@ -1,0 +1,147 @@
+"""A file on its way into a store: what it is, what it holds, what became of it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from specviz.errors import UsageError
+from specviz.store.exchange.arrival import Arrived, put
+from specviz.store.exchange.lines_read import stage_lines
+from specviz.store.exchange.parquet_file import MANIFEST, stage_folder, stage_zip
+from specviz.store.exchange.staging import Staged
+from specviz.store.exchange.told import Told
+from specviz.store.exchange.tool_results import put_results, read_results
+from specviz.store.store import Store
+
+FIRST_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What one file came to. `kind`: parquet, jsonl, vllm bench serve or guidellm.
+
+    `stored` and `already` list ids by noun: run, benchmark, result. `notes` are sentences.
+    """
+
+    file: str
+    kind: str
+    stored: dict[str, list[str]] = field(default_factory=dict)
+    already: dict[str, list[str]] = field(default_factory=dict)
+    rows: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in words."""
+        parts = []
+        if self.stored:
+            parts.append(f"imported {_counted(self.stored)} ({self.rows:,} rows)")
+        if self.already:
+            parts.append(f"{_counted(self.already)} already here")
+        return f"{self.file}: {', '.join(parts) or 'nothing to import'}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        told = {"file": self.file, "kind": self.kind, "rows": self.rows}
+        return {**told, "stored": self.stored, "already": self.already, "notes": list(self.notes)}
+
+
+def import_file(
+    store: Store, path: Path, told: Told | None = None, *, name: str | None = None
+) -> Imported:
+    """Take a file of `export`, or another tool's results, all of it or nothing.
+
+    `told` says what such results do not; `name` is the file's own name where `path` is a copy.
+    Raises UsageError for a file that cannot be taken, StoreError where nothing can be stored.
+    """
+    name = name or path.name
+    told = told or Told()
+    try:
+        kind = kind_of(path)
+        if kind == "results":
+            results = read_results(path, name, told)
+            outcome = _stored(store, lambda cursor: put_results(cursor, results))
+            notes = results.notes
+            kind = results.tool
+        else:
+            told.refuse_for_exports()
+            with tempfile.TemporaryDirectory(prefix="specviz-import-") as work:
+                staged = _staged(store, path, kind, Path(work))
+                outcome = _stored(store, lambda cursor: put(cursor, staged))
+            notes = ()
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from error
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read ({error.strerror or error}).") from error
+    return Imported(
+        name, kind, outcome.stored, outcome.already, outcome.rows, (*notes, *_notes(outcome))
+    )
+
+
+def kind_of(path: Path) -> str:
+    """folder, parquet, jsonl or results (of another tool), by content.
+
+    Raises UsageError for anything else, saying what it seems to be; OSError.
+    """
+    if path.is_dir():
+        return "folder"
+    with path.open("rb") as file:
+        start = file.read(FIRST_BYTES)
+    if not start.strip():
+        raise UsageError("The file is empty.")
+    if start.startswith(b"PK"):
+        return "parquet"
+    if start.startswith(b"PAR1"):
+        raise UsageError(f"This is one table only: import the zip or folder with its {MANIFEST}.")
+    if start[8:12] == b"DUCK":
+        raise UsageError("This is a DuckDB file: open it with SPECVIZ_STORE or --db.")
+    if start.lstrip().lower().startswith((b"<!doctype", b"<html")):
+        raise UsageError("An HTML export is for reading: import the Parquet or JSONL one.")
+    if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        raise UsageError("This is neither an export of specviz nor results in JSON.")
+    return "jsonl" if start.lstrip().startswith(b'{"specviz"') else "results"
+
+
+def _staged(store: Store, path: Path, kind: str, work: Path) -> Staged:
+    if kind == "folder":
+        return stage_folder(path)
+    if kind == "parquet":
+        return stage_zip(path, work)
+    return store.read(lambda cursor: stage_lines(cursor, path, work))
+
+
+def _stored(store: Store, change: Any) -> Arrived:
+    outcome = Arrived()
+
+    def write(cursor: DuckDBPyConnection) -> None:
+        nonlocal outcome
+        outcome = change(cursor)
+
+    store.write(write)
+    return outcome
+
+
+def _notes(outcome: Arrived) -> list[str]:
+    notes = []
+    if outcome.deleted:
+        notes.append(f"Deleted here, and still so: {', '.join(outcome.deleted[:10])}.")
+    if outcome.queries:
+        notes.append(f"{outcome.queries} saved queries imported.")
+    if outcome.kept_queries:
+        listed = json.dumps(list(outcome.kept_queries[:10]), ensure_ascii=False)
+        notes.append(f"Saved queries of other text under the same name stay as they are: {listed}.")
+    return notes
+
+
+def _counted(ids: dict[str, list[str]]) -> str:
+    return " and ".join(_count(len(found), noun) for noun, found in ids.items())
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,165 @@
+"""Exports as lines of JSON: a header, then every run, its requests and their events, then the rest.
+
+    {"specviz": "jsonl", "format": 1, …}               what a manifest says
+    {"type": "run", "row": {…}}                        a row of `runs`
+    {"type": "request", "row": {…}}                    a row of `requests`, and of its trace:
+    {"type": "started", "request_id": …, "fidelity": …}
+    {"type": "step", "index": 0, "drafted": […], "emitted": […], …}
+    {"type": "finished", "prompt_token_ids": […], …}   the events of `specviz.wire`
+    {"type": "row", "table": "samples", "row": {…}}    a row of any other table
+    {"type": "end", "lines": 7, "sha256": …}           of all lines before
+
+Times of day are UTC in ISO 8601. A number that JSON cannot hold is "NaN", "Infinity" or
+"-Infinity" in place of the number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_of
+from specviz.store.exchange.selection import Selection, rows
+from specviz.store.exchange.shapes import SHAPES
+
+KIND = "jsonl"
+STEP_NAMES = {"step_index": "index"}
+DECISION_PLACE = ("started_at", "request_id", "step_index", "draft_index")
+"""Columns of `decisions` that the line and the place in it tell."""
+
+STEP_PLACE = ("started_at", "request_id")
+AT_ONCE = 100
+"""Requests whose steps are read with one query."""
+
+Json = dict[str, Any]
+_TRACED = ("runs", "requests", "steps", "decisions")
+
+
+def write_lines(cursor: DuckDBPyConnection, selection: Selection, path: Path) -> Manifest:
+    """Write the file. Raises OSError."""
+    counts = {shape.table: _count(cursor, selection, shape.table) for shape in SHAPES}
+    tables = {table: FileEntry(count) for table, count in counts.items() if count}
+    manifest = manifest_of(KIND, selection, tables)
+    digest, number = hashlib.sha256(), 0
+    with path.open("wb") as file:
+        for line in _lines(cursor, selection, manifest):
+            text = _text(line).encode() + b"\n"
+            digest.update(text)
+            file.write(text)
+            number += 1
+        end = {"type": "end", "lines": number, "sha256": digest.hexdigest()}
+        file.write(json.dumps(end).encode() + b"\n")
+    return manifest
+
+
+def _count(cursor: DuckDBPyConnection, selection: Selection, table: str) -> int:
+    shape = next(shape for shape in SHAPES if shape.table == table)
+    reader = rows(cursor, shape, selection, columns="count(*)")
+    return int(reader.read_all().column(0)[0].as_py())
+
+
+def _lines(cursor: DuckDBPyConnection, selection: Selection, manifest: Manifest) -> Iterator[Json]:
+    yield manifest.to_dict()
+    for shape in SHAPES:
+        if shape.table == "runs":
+            yield from _runs(cursor, selection)
+        elif shape.table not in _TRACED:
+            order = f"ORDER BY {', '.join(shape.key)}"
+            for batch in rows(cursor, shape, selection, order):
+                for row in batch.to_pylist():
+                    yield {"type": "row", "table": shape.table, "row": row}
+
+
+def _runs(cursor: DuckDBPyConnection, selection: Selection) -> Iterator[Json]:
+    """Every run, each followed by its requests and their events."""
+    shapes = {shape.table: shape for shape in SHAPES}
+    order = "ORDER BY started_at, run_id"
+    for run in rows(cursor, shapes["runs"], selection, order).read_all().to_pylist():
+        yield {"type": "run", "row": run}
+        cursor.execute(
+            "SELECT * FROM requests WHERE run_id = ? ORDER BY started_at, request_id",
+            [run["run_id"]],
+        )
+        requests = cursor.arrow().read_all().to_pylist()
+        for start in range(0, len(requests), AT_ONCE):
+            yield from _requests(cursor, requests[start : start + AT_ONCE])
+
+
+def _requests(cursor: DuckDBPyConnection, requests: list[Json]) -> Iterator[Json]:
+    ids = [request["request_id"] for request in requests]
+    steps, decisions = defaultdict(list), defaultdict(list)
+    for row in _of(cursor, "steps", "step_index", ids):
+        steps[row["request_id"]].append(row)
+    for row in _of(cursor, "decisions", "step_index, draft_index", ids):
+        decisions[row["request_id"], row["step_index"]].append(row)
+    timed = {row["request_id"] for row in _of(cursor, "samples", "request_id", ids)}
+    for request in requests:
+        request_id = request["request_id"]
+        yield {"type": "request", "row": request}
+        if request["fidelity"] is None or request_id in timed:
+            continue
+        yield {"type": "started", "request_id": request_id, "fidelity": request["fidelity"]}
+        for step in steps[request_id]:
+            yield _step(step, decisions[request_id, step["step_index"]])
+        if request["finish_reason"] is not None:
+            yield _finished(request)
+
+
+def _of(cursor: DuckDBPyConnection, table: str, order: str, ids: list[str]) -> Iterator[Json]:
+    cursor.execute(
+        f"SELECT * FROM {table} WHERE request_id IN (SELECT unnest(?::VARCHAR[])) "
+        f"ORDER BY request_id, {order}",
+        [ids],
+    )
+    for batch in cursor.arrow():
+        yield from batch.to_pylist()
+
+
+def _step(step: Json, decisions: list[Json]) -> Json:
+    told = {key: value for key, value in step.items() if key not in STEP_PLACE}
+    line: Json = {"type": "step"} | {STEP_NAMES.get(key, key): told[key] for key in told}
+    line["drafted"] = [
+        {key: value for key, value in decision.items() if key not in DECISION_PLACE}
+        for decision in decisions
+    ]
+    return line
+
+
+def _finished(request: Json) -> Json:
+    parts = {name: request[f"extra_{name}_bytes"] for name in ("weights", "kv_cache", "buffers")}
+    return {
+        "type": "finished",
+        "prompt_token_ids": request["prompt_token_ids"] or [],
+        "ttft_ms": request["ttft_ms"],
+        "e2el_ms": request["e2el_ms"],
+        "finish_reason": request["finish_reason"],
+        "extra_bytes": None if None in parts.values() else parts,
+    }
+
+
+def _text(line: Json) -> str:
+    try:
+        return json.dumps(line, ensure_ascii=False, allow_nan=False, default=datetime.isoformat)
+    except ValueError:  # a number without a word in JSON: rare, and looking for it takes long
+        return json.dumps(strict(line), ensure_ascii=False, allow_nan=False)
+
+
+def strict(value: Any) -> Any:
+    """Strict JSON: times and numbers it has no words for become text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, dict):
+        return {key: strict(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [strict(part) for part in value]
+    return value

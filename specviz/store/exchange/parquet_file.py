@@ -1,0 +1,128 @@
+"""Exports as Parquet: a file per table and `manifest.json`, in one zip or in a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from duckdb import DuckDBPyConnection
+
+from specviz.errors import UsageError
+from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_from, manifest_of
+from specviz.store.exchange.selection import Selection, rows
+from specviz.store.exchange.shapes import SHAPES
+from specviz.store.exchange.staging import Staged, check_file
+
+KIND = "parquet"
+MANIFEST = "manifest.json"
+MANIFEST_BYTES = 64 * 1024 * 1024
+"""Of a manifest at most: it lists ids."""
+
+CHUNK = 1024 * 1024
+
+
+def write_folder(cursor: DuckDBPyConnection, selection: Selection, folder: Path) -> Manifest:
+    """Write the files into an empty folder. Tables without a selected row get none."""
+    tables = {}
+    for shape in SHAPES:
+        path = folder / f"{shape.table}.parquet"
+        count = _write(rows(cursor, shape, selection), path)
+        if count:
+            tables[shape.table] = FileEntry(count, path.stat().st_size, sha256_of(path))
+        else:
+            path.unlink()
+    manifest = manifest_of(KIND, selection, tables)
+    text = json.dumps(manifest.to_dict(), ensure_ascii=False, indent=1)
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    return manifest
+
+
+def zip_folder(folder: Path, path: Path) -> None:
+    """The folder's files in one zip, the manifest first; Parquet is compressed already."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for file in sorted(folder.iterdir(), key=lambda file: (file.name != MANIFEST, file.name)):
+            archive.write(file, file.name)
+
+
+def stage_folder(folder: Path) -> Staged:
+    """A folder as `write_folder` leaves it. Raises UsageError for anything else."""
+    try:
+        text = (folder / MANIFEST).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{folder} holds no {MANIFEST}: it is no export of specviz.") from error
+    manifest = _manifest(text)
+    files = {table: folder / f"{table}.parquet" for table in manifest.tables}
+    for table, file in files.items():
+        if not file.is_file():
+            raise UsageError(f"{file.name} is missing in {folder}.")
+        _check(table, file, manifest.tables[table])
+    return Staged(KIND, manifest.migrations, files)
+
+
+def stage_zip(path: Path, folder: Path) -> Staged:
+    """Unpack a zip into an empty folder, as far as its manifest promises and no further.
+
+    Raises UsageError for anything that `zip_folder` did not write.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _unpacked(archive, folder)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise UsageError(f"The zip is damaged ({error}).") from error
+
+
+def _unpacked(archive: zipfile.ZipFile, folder: Path) -> Staged:
+    names = archive.namelist()
+    if MANIFEST not in names:
+        raise UsageError(f"The zip holds no {MANIFEST}: it is no export of specviz.")
+    with archive.open(MANIFEST) as file:
+        manifest = _manifest(file.read(MANIFEST_BYTES + 1))
+    promised = {f"{table}.parquet" for table in manifest.tables}
+    if sorted(names) != sorted({MANIFEST, *promised}):
+        odd = sorted({*names} ^ {MANIFEST, *promised}) or [f"{names[0]} twice"]
+        raise UsageError(f"The zip does not hold what its manifest lists: {odd[0][:80]!r}.")
+    files = {}
+    for table, entry in manifest.tables.items():
+        files[table] = folder / f"{table}.parquet"
+        with archive.open(f"{table}.parquet") as packed, files[table].open("wb") as unpacked:
+            left = entry.bytes
+            while left >= 0 and (chunk := packed.read(min(CHUNK, left + 1))):
+                left -= len(chunk)
+                unpacked.write(chunk)
+        _check(table, files[table], entry)
+    return Staged(KIND, manifest.migrations, files)
+
+
+def _manifest(text: bytes) -> Manifest:
+    if len(text) > MANIFEST_BYTES:
+        raise UsageError(f"{MANIFEST} is larger than {MANIFEST_BYTES >> 20} MiB.")
+    try:
+        return manifest_from(json.loads(text.decode()), KIND)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{MANIFEST} is not JSON in UTF-8: the export is damaged.") from error
+
+
+def _check(table: str, file: Path, entry: FileEntry) -> None:
+    if file.stat().st_size != entry.bytes or sha256_of(file) != entry.sha256:
+        raise UsageError(
+            f"{file.name} is not as it was exported (its SHA-256 differs): export it again."
+        )
+    check_file(table, file, entry.rows)
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _write(reader: pa.RecordBatchReader, path: Path) -> int:
+    count = 0
+    with pq.ParquetWriter(path, reader.schema, compression="zstd") as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+            count += batch.num_rows
+    return count

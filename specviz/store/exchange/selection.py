@@ -1,0 +1,142 @@
+"""What is exported: ids that a person names, or everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+from specviz.config import RunStatus
+from specviz.errors import UsageError
+from specviz.store.exchange.shapes import Owner, Shape
+
+SOME = 10
+"""Ids that a sentence names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Ids by what they name; a benchmark's runs are among the runs.
+
+    `left_out` says in sentences what an export of everything could not take.
+    """
+
+    runs: tuple[str, ...] = ()
+    benchmarks: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+    everything: bool = False
+    left_out: tuple[str, ...] = ()
+
+    def ids(self, owner: Owner) -> list[str]:
+        """Those that rows of the owner are selected by."""
+        if owner is Owner.BENCHMARK:
+            return list(self.benchmarks)
+        return list(self.elsewhere if owner is Owner.ELSEWHERE else self.runs)
+
+
+def select(cursor: DuckDBPyConnection, ids: Sequence[str]) -> Selection:
+    """Runs, groups of runs, benchmarks and results from elsewhere by their ids.
+
+    Raises UsageError for none, for an id that is not there, and for what still runs.
+    """
+    if not ids:
+        raise UsageError("Name at least one run, benchmark or imported result to export.")
+    wanted = list(dict.fromkeys(ids))
+    benchmarks = _there(cursor, "benchmarks", "benchmark_id", wanted)
+    elsewhere = _there(cursor, "elsewhere", "elsewhere_id", wanted)
+    groups = _there(cursor, "runs", "group_id", wanted)
+    runs = _there(cursor, "runs", "run_id", wanted)
+    unknown = [one for one in wanted if one not in {*benchmarks, *elsewhere, *groups, *runs}]
+    if unknown:
+        raise UsageError(
+            f"There is no run, benchmark or imported result {named(unknown)} in the database."
+        )
+    members = [
+        run
+        for (run,) in cursor.execute(
+            "SELECT run_id FROM runs WHERE group_id IN (SELECT unnest($ids::VARCHAR[])) "
+            "OR run_id IN (SELECT unnest($ids::VARCHAR[])) ORDER BY started_at, run_id",
+            {"ids": wanted},
+        ).fetchall()
+    ]
+    running = _running(cursor, members, benchmarks)
+    if running:
+        raise UsageError(f"{named(running)} still runs: export it when it has ended.")
+    return Selection(tuple(members), tuple(benchmarks), tuple(elsewhere))
+
+
+def select_all(cursor: DuckDBPyConnection) -> Selection:
+    """Everything, deleted things included; what still runs is left out and named."""
+    benchmarks = _ids(cursor, "benchmarks", "benchmark_id")
+    runs = _ids(cursor, "runs", "run_id")
+    running = set(_running(cursor, runs, benchmarks))
+    groups = dict(cursor.execute("SELECT run_id, group_id FROM runs").fetchall())
+    left_out = [run for run in runs if running & {run, groups[run]}]
+    told = sorted(running)
+    return Selection(
+        tuple(run for run in runs if run not in left_out),
+        tuple(one for one in benchmarks if one not in running),
+        tuple(_ids(cursor, "elsewhere", "elsewhere_id")),
+        everything=True,
+        left_out=(f"Left out because it still runs: {named(told)}.",) if told else (),
+    )
+
+
+def rows(
+    cursor: DuckDBPyConnection,
+    shape: Shape,
+    selection: Selection,
+    order: str = "",
+    columns: str = "*",
+) -> pa.RecordBatchReader:
+    """The selected rows of a table as Arrow batches; the cursor is busy until they are read."""
+    if shape.owner is Owner.STORE:
+        where = "TRUE" if selection.everything else "FALSE"
+        values: dict[str, object] = {}
+    else:
+        where = "IN (SELECT unnest($ids::VARCHAR[]))"
+        values = {"ids": selection.ids(shape.owner)}
+        if shape.owner is Owner.REQUEST:
+            where = f"request_id IN (SELECT request_id FROM requests WHERE run_id {where})"
+        else:
+            where = f"{shape.owner} {where}"
+    sql = f"SELECT {columns} FROM {shape.table} WHERE {where} {order}"
+    return cursor.execute(sql, values).arrow()
+
+
+def named(ids: Iterable[str]) -> str:
+    """Ids in a sentence, the first of many."""
+    listed = list(ids)
+    more = f" and {len(listed) - SOME:,} more" if len(listed) > SOME else ""
+    return ", ".join(listed[:SOME]) + more
+
+
+def _ids(cursor: DuckDBPyConnection, table: str, column: str) -> list[str]:
+    cursor.execute(f"SELECT {column} FROM {table} ORDER BY started_at, {column}")
+    return [row[0] for row in cursor.fetchall()]
+
+
+def _there(cursor: DuckDBPyConnection, table: str, column: str, ids: Sequence[str]) -> list[str]:
+    cursor.execute(
+        f"SELECT DISTINCT {column} FROM {table} WHERE {column} IN (SELECT unnest(?::VARCHAR[]))",
+        [list(ids)],
+    )
+    found = {row[0] for row in cursor.fetchall()}
+    return [one for one in ids if one in found]
+
+
+def _running(
+    cursor: DuckDBPyConnection, runs: Sequence[str], benchmarks: Sequence[str]
+) -> list[str]:
+    """Those that have not ended, or of whose requests one has not."""
+    cursor.execute(
+        "SELECT benchmark_id FROM benchmarks WHERE status = $status "
+        "AND benchmark_id IN (SELECT unnest($benchmarks::VARCHAR[])) "
+        "UNION ALL SELECT run_id FROM runs WHERE run_id IN (SELECT unnest($runs::VARCHAR[])) "
+        "AND (status = $status OR run_id IN (SELECT run_id FROM requests WHERE status = $status)) "
+        "ORDER BY 1",
+        {"status": RunStatus.RUNNING.value, "runs": list(runs), "benchmarks": list(benchmarks)},
+    )
+    return [row[0] for row in cursor.fetchall()]

@@ -1,0 +1,122 @@
+"""What arrived, as one Parquet file per table in a folder of ours, before anything is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from duckdb import DuckDBPyConnection
+
+from specviz.errors import UsageError
+from specviz.store.exchange.shapes import IMPORTED_AT, SHAPES, Shape, columns, required
+
+VALUES_PER_BYTE = 64
+SPARE_VALUES = 1_000_000
+"""A file that unpacks into more values than this was made to fill a disk: every row of ours has
+ids, times and probabilities that take bytes."""
+
+DERIVED = {"started_at": ("steps", "decisions")}
+"""Columns that repeat the request's own: a file from before they were there does without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Files by table, checked to be Parquet and as their export promised, types not yet."""
+
+    kind: str
+    migrations: tuple[str, ...]
+    files: Mapping[str, Path]
+
+    def dataset(self, table: str) -> ds.Dataset:
+        return ds.dataset([str(self.files[table])], format="parquet")
+
+
+def check_file(table: str, path: Path, rows: int) -> None:
+    """Raises UsageError unless the file is Parquet of `rows` rows of a likely size."""
+    try:
+        meta = pq.read_metadata(path)
+        groups = [meta.row_group(index) for index in range(meta.num_row_groups)]
+        values = sum(
+            group.column(index).num_values for group in groups for index in range(meta.num_columns)
+        )
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise UsageError(f"{path.name} is not a Parquet file: the export is damaged.") from error
+    if meta.num_rows != rows:
+        raise UsageError(f"{path.name} has {meta.num_rows:,} rows, its manifest says {rows:,}.")
+    if max(values, rows) > SPARE_VALUES + VALUES_PER_BYTE * path.stat().st_size:
+        raise UsageError(
+            f"{path.name} would unpack into {values:,} values of {table}: it was not exported "
+            "by specviz."
+        )
+
+
+def check_types(cursor: DuckDBPyConnection, staged: Staged) -> None:
+    """Columns and values against this program's schema.
+
+    Raises UsageError for a column that is not ours, is of another type or holds broken text, and
+    where one is missing or empty that no row can do without.
+    """
+    all_needed = required(cursor)
+    for table in staged.files:
+        ours = columns(cursor, table)
+        theirs = staged.dataset(table).schema
+        needed = all_needed.get(table, frozenset())
+        _check_columns(table, ours, theirs, needed)
+        try:
+            for batch in staged.dataset(table).to_batches():
+                batch.validate(full=True)
+                _check_filled(table, batch, needed)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise UsageError(f"The rows of {table} cannot be read ({_start(error)}).") from error
+
+
+def _check_columns(table: str, ours: pa.Schema, theirs: pa.Schema, needed: frozenset[str]) -> None:
+    if len(set(theirs.names)) != len(theirs.names):
+        raise UsageError(f"The table {table} in the file has a column twice.")
+    for column in theirs:
+        if column.name not in ours.names:
+            raise UsageError(
+                f"The table {table} in the file has a column {column.name[:80]!r} that specviz "
+                "does not know: update specviz."
+            )
+        wanted = ours.field(column.name).type
+        if not _alike(wanted, column.type):
+            raise UsageError(
+                f"Column {column.name} of {table} holds {str(column.type)[:80]}, not {wanted}."
+            )
+    derived = {name for name, tables in DERIVED.items() if table in tables}
+    missing = needed - set(theirs.names) - derived - {IMPORTED_AT}
+    if missing:
+        raise UsageError(f"The table {table} in the file lacks the column {min(missing)}.")
+
+
+def _check_filled(table: str, batch: pa.RecordBatch, needed: frozenset[str]) -> None:
+    for name in needed & set(batch.schema.names):
+        if batch.column(name).null_count:
+            raise UsageError(f"The table {table} has a row without {name}.")
+
+
+def _alike(ours: pa.DataType, theirs: pa.DataType) -> bool:
+    """The same type; names of list items and whether they may be NULL do not matter."""
+    if pa.types.is_list(ours):
+        return pa.types.is_list(theirs) and _alike(ours.value_type, theirs.value_type)
+    if pa.types.is_struct(ours):
+        return (
+            pa.types.is_struct(theirs)
+            and [field.name for field in ours] == [field.name for field in theirs]
+            and all(_alike(a.type, b.type) for a, b in zip(ours, theirs, strict=True))
+        )
+    return bool(ours == theirs)
+
+
+def shapes_of(staged: Staged) -> list[Shape]:
+    """The shapes of the tables that arrived, owners first."""
+    return [shape for shape in SHAPES if shape.table in staged.files]
+
+
+def _start(error: Exception) -> str:
+    return str(error).split("\n")[0][:120].rstrip(".")

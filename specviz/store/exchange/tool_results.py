@@ -1,0 +1,139 @@
+"""Results that other tools measured, on their way into `elsewhere` and `elsewhere_requests`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+from specviz.errors import UsageError
+from specviz.store.exchange import guidellm, vllm_bench
+from specviz.store.exchange.arrival import Arrived
+from specviz.store.exchange.shapes import NOUNS, Owner, columns
+from specviz.store.exchange.told import Told
+from specviz.store.tables import insert_arrow
+
+FILE_BYTES = 1024 * 1024 * 1024
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """One file: rows of `elsewhere`, each with its requests, and what was computed here."""
+
+    tool: str
+    rows: tuple[Json, ...]
+    requests: tuple[tuple[Json, ...], ...]
+    notes: tuple[str, ...] = field(default=())
+
+
+def read_results(path: Path, name: str, told: Told) -> Results:
+    """Results of `vllm bench serve` or of GuideLLM. Raises UsageError for anything else."""
+    if path.stat().st_size > FILE_BYTES:
+        raise UsageError(f"The file is larger than {FILE_BYTES >> 30} GiB.")
+    content = path.read_bytes()
+    documents = _documents(content)
+    tool = guidellm if guidellm.is_report(documents) else vllm_bench
+    try:
+        measured, notes = tool.read(documents)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise UsageError(
+            f"These are not results of vllm bench serve or GuideLLM as they are known here "
+            f"({str(error)[:120]})."
+        ) from error
+    digest = hashlib.sha256(content).hexdigest()
+    rows = []
+    for index, one in enumerate(measured):
+        own = {
+            "elsewhere_id": hashlib.sha256(f"{digest}/{index}".encode()).hexdigest()[:32],
+            "name": _name(told, one.row, index, len(measured)),
+            "tool": tool.TOOL,
+            "file_name": name,
+            "file_sha256": digest,
+            "method": told.method and told.method.value,
+            "document": json.dumps(one.document, ensure_ascii=False),
+        }
+        row = one.row | own
+        row["k"] = told.k if told.k is not None else row.get("k")
+        rows.append(_finite(row))
+    requests = tuple(tuple(map(_finite, one.requests)) for one in measured)
+    return Results(tool.TOOL, tuple(rows), requests, notes)
+
+
+def put_results(cursor: DuckDBPyConnection, results: Results) -> Arrived:
+    """Store what is not here yet, within a transaction of the caller's.
+
+    Raises UsageError for values that the tables cannot hold.
+    """
+    ids = [row["elsewhere_id"] for row in results.rows]
+    cursor.execute(
+        "SELECT elsewhere_id, deleted_at IS NOT NULL FROM elsewhere "
+        "WHERE elsewhere_id IN (SELECT unnest(?::VARCHAR[]))",
+        [ids],
+    )
+    here = dict(cursor.fetchall())
+    now = datetime.now(UTC).replace(tzinfo=None)
+    rows, requests = [], []
+    for row, members in zip(results.rows, results.requests, strict=True):
+        if row["elsewhere_id"] not in here:
+            rows.append(row | {"imported_at": now})
+            owner = {"elsewhere_id": row["elsewhere_id"]}
+            requests += [owner | {"request_index": i} | one for i, one in enumerate(members)]
+    _insert(cursor, "elsewhere", rows)
+    _insert(cursor, "elsewhere_requests", requests)
+    noun = NOUNS[Owner.ELSEWHERE]
+    stored = [row["elsewhere_id"] for row in rows]
+    return Arrived(
+        stored={noun: stored} if stored else {},
+        already={noun: sorted(here)} if here else {},
+        deleted=tuple(sorted(one for one, deleted in here.items() if deleted)),
+        rows=len(rows) + len(requests),
+    )
+
+
+def _insert(cursor: DuckDBPyConnection, table: str, rows: Sequence[Json]) -> None:
+    try:
+        arrow = pa.Table.from_pylist(list(rows), schema=columns(cursor, table))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise UsageError(f"A figure is not of the type it should be ({error}).") from error
+    insert_arrow(cursor, table, arrow)
+
+
+def _documents(content: bytes) -> list[Any]:
+    """The JSON documents of a file, one behind the other: vLLM appends them to a file."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError("The file is not UTF-8.") from error
+    decoder, documents, place = json.JSONDecoder(), [], 0
+    try:
+        while text[place:].strip():
+            place += len(text[place:]) - len(text[place:].lstrip())
+            document, place = decoder.raw_decode(text, place)
+            documents.append(document)
+    except (ValueError, RecursionError) as error:
+        raise UsageError("The file is not JSON.") from error
+    return documents
+
+
+def _name(told: Told, row: Json, index: int, count: int) -> str:
+    """What the person says, numbered where a file has several; else what the file tells."""
+    shown = told.name or row["name"]
+    return f"{shown} {index + 1}" if told.name and count > 1 else str(shown)
+
+
+def _finite(value: Any) -> Any:
+    """NaN and infinity, which JSON writers of Python let through, are no measurements."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    return value

@@ -1,0 +1,158 @@
+"""Results of `vllm bench serve --save-result`, with `--save-detailed` or without.
+
+Written by vllm/benchmarks/serve.py (`main_async`, read in 0.32.0): times of requests in seconds,
+figures in ms, the acceptance rate in percent. Without `--save-detailed` the latencies of the
+requests are there all the same, their first tokens and gaps are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from specviz.store.exchange.measured import Json, Measured, number, whole
+
+TOOL = "vllm bench serve"
+DETAILS = ("input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors")
+LISTS = (*DETAILS, "latencies", "queue_times")
+PERCENTILES = (95, 99)
+
+
+def read(documents: Sequence[Any]) -> tuple[list[Measured], tuple[str, ...]]:
+    """One row per document. Raises KeyError, TypeError or ValueError for other documents."""
+    measured = [_read(document) for document in documents]
+    computed = sorted({name for one in measured for name in one.computed})
+    note = f"Computed here from the single requests: {', '.join(computed)}."
+    return measured, (note,) if computed else ()
+
+
+def _read(document: Any) -> Measured:
+    if not isinstance(document, dict) or not {"backend", "completed", "duration"} <= set(document):
+        raise ValueError("there is no backend, completed and duration")
+    if "output_throughput" not in document:
+        raise ValueError("pooling and embedding results have no output tokens")
+    requests = _requests(document)
+    row = _figures(document)
+    computed = _fill(row, document, requests) if row["num_requests"] else []
+    kept = {key: value for key, value in document.items() if not requests or key not in LISTS}
+    return Measured(row, kept, tuple(requests), tuple(computed))
+
+
+def _figures(document: Json) -> Json:
+    completed = whole(document["completed"])
+    rates = document.get("spec_decode_per_position_acceptance_rates")
+    percent = number(document.get("spec_decode_acceptance_rate"))
+    failed = document.get("failed")
+    row = {
+        "name": str(document.get("label") or f"{document['backend']} {document.get('date', '')}"),
+        "model": _text(document.get("model_id")),
+        "server": _text(document["backend"]),
+        "concurrency": _limit(document.get("max_concurrency")),
+        "request_rate": _rate(document.get("request_rate")),
+        "num_requests": completed,
+        "num_failed": None if failed is None else whole(failed),
+        "duration_s": number(document["duration"]),
+        "prompt_tokens": whole(document["total_input_tokens"]),
+        "output_tokens": whole(document["total_output_tokens"]),
+        "requests_per_s": number(document["request_throughput"]),
+        "output_tokens_per_s": number(document["output_throughput"]),
+        "num_drafts": _limit(document.get("spec_decode_num_drafts")),
+        "num_draft_tokens": _limit(document.get("spec_decode_draft_tokens")),
+        "num_accepted_tokens": _limit(document.get("spec_decode_accepted_tokens")),
+        "draft_acceptance_rate": None if percent is None else percent / 100,
+        "mean_acceptance_length": number(document.get("spec_decode_acceptance_length")),
+        "acceptance_rate_per_pos": None if rates is None else [number(rate) for rate in rates],
+        "k": len(rates) if rates else None,
+    }
+    # Without a finished request vLLM writes the figures of one that took no time.
+    told = document if completed else {}
+    for metric in ("ttft", "tpot", "e2el"):
+        row[f"{metric}_mean_ms"] = number(told.get(f"mean_{metric}_ms"))
+        row[f"{metric}_p50_ms"] = number(told.get(f"median_{metric}_ms"))
+        for percentile in PERCENTILES:
+            row[f"{metric}_p{percentile}_ms"] = number(told.get(f"p{percentile}_{metric}_ms"))
+    return row
+
+
+def _requests(document: Json) -> list[Json]:
+    """Single requests of a detailed file; none of another."""
+    if not set(DETAILS) <= set(document):
+        return []
+    lists = [document[name] for name in DETAILS]
+    latencies = document.get("latencies")
+    lists.append([None] * len(lists[0]) if latencies is None else latencies)
+    starts = [number(start) for start in document["start_times"]]
+    first = min((start for start in starts if start), default=0.0)
+    return [_request(first, *values) for values in zip(*lists, strict=True)]
+
+
+def _request(
+    first: float,
+    prompt_tokens: Any,
+    output_tokens: Any,
+    ttft: Any,
+    gaps: Any,
+    start: Any,
+    text: Any,
+    error: Any,
+    latency: Any,
+) -> Json:
+    """A failed request has what its client last knew, so no times; a first token after 0 s is
+    vLLM's way to say that none came."""
+    failed = bool(error)
+    ttft, latency = (None if failed else number(value) for value in (ttft, latency))
+    tokens = whole(output_tokens)
+    if latency is None and ttft and not failed:
+        latency = ttft + sum(number(gap) or 0.0 for gap in gaps)
+    has_first = bool(ttft)
+    decoding = None
+    if has_first and latency is not None and ttft is not None and tokens > 1:
+        decoding = 1000 * (latency - ttft) / (tokens - 1)
+    return {
+        "started_s": sent - first if (sent := number(start)) else None,
+        "prompt_tokens": whole(prompt_tokens),
+        "output_tokens": tokens,
+        "ttft_ms": 1000 * ttft if has_first and ttft is not None else None,
+        "tpot_ms": decoding,
+        "e2el_ms": None if latency is None else 1000 * latency,
+        "gaps_ms": [1000 * (number(gap) or 0.0) for gap in gaps],
+        "output_text": _text(text),
+        "error": _text(error) or None,
+    }
+
+
+def _fill(row: Json, document: Json, requests: Sequence[Json]) -> list[str]:
+    """Figures that the file has no word for but the requests to compute them from, as vLLM does."""
+    values = {
+        f"{metric}": [one[f"{metric}_ms"] for one in requests if one[f"{metric}_ms"] is not None]
+        for metric in ("ttft", "tpot", "e2el")
+    }
+    latencies = document.get("latencies")
+    if not requests and latencies and not document.get("failed"):
+        values["e2el"] = [1000 * (number(latency) or 0.0) for latency in latencies]
+    computed = []
+    for metric, known in values.items():
+        if not known:
+            continue
+        figures = {"mean": np.mean(known), "p50": np.median(known)}
+        figures |= {f"p{p}": np.percentile(known, p) for p in PERCENTILES}
+        for name, figure in figures.items():
+            if row[f"{metric}_{name}_ms"] is None:
+                row[f"{metric}_{name}_ms"] = float(figure)
+                computed.append(f"{metric}_{name}_ms")
+    return computed
+
+
+def _limit(value: Any) -> int | None:
+    return None if value is None else whole(value)
+
+
+def _rate(value: Any) -> float | None:
+    """`inf` is as fast as possible."""
+    return None if value in (None, "inf") else number(value)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

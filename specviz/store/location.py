@@ -1,0 +1,108 @@
+"""Where runs are kept: a DuckDB file of this machine, or a DuckLake that a team shares.
+
+A lake is written `ducklake:postgres:dbname=specviz host=db user=team;data=s3://bucket/specviz`:
+libpq's keywords of its catalog, a PostgreSQL database
+(https://www.postgresql.org/docs/current/libpq-connect.html), then where its Parquet files are.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from specviz.errors import UsageError
+from specviz.paths import DATA
+
+LAKE = "ducklake:"
+POSTGRES = "ducklake:postgres:"
+FILES = ";data="
+S3 = "s3://"
+EXAMPLE = f"{POSTGRES}dbname=specviz host=db user=team{FILES}s3://bucket/specviz"
+
+CONNECT_TIMEOUT_S = 10
+_SHOWN = ("dbname", "host", "hostaddr", "port", "user")
+_KEYWORD = re.compile(r"\s*(\w+)\s*=\s*('(?:[^'\\]|\\.)*'|(?:[^\s'\\]|\\.)+)(?=\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """A PostgreSQL catalog and its Parquet files. As text it has no password.
+
+    `catalog`: libpq's keywords, which may have one; `files`: an absolute folder or s3://….
+    """
+
+    catalog: str = field(repr=False)
+    files: str
+
+    def __str__(self) -> str:
+        keywords = _keywords(self.catalog)
+        shown = " ".join(f"{name}={keywords[name]}" for name in _SHOWN if name in keywords)
+        return f"{POSTGRES}{shown}{FILES}{self.files}"
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the files are, unless they are on S3."""
+        return None if self.files.startswith(S3) else Path(self.files)
+
+    def masked(self, text: str) -> str:
+        """The text of an error without the catalog's keywords, the password among them."""
+        written = _keywords(self.catalog).get("password", "")
+        plain = re.sub(r"\\(.)", r"\1", written.removeprefix("'").removesuffix("'"))
+        for secret in (self.catalog, quoted(self.catalog), written, plain):
+            if secret:
+                text = text.replace(secret, "…")
+        return text
+
+
+Location = Path | Lake
+
+
+def parse_location(text: str) -> Location:
+    """The path of a file or the text of a lake. Raises UsageError, without quoting the text."""
+    if not text.startswith(LAKE):
+        return Path(text).expanduser()
+    catalog, separator, files = text.removeprefix(POSTGRES).rpartition(FILES)
+    if not text.startswith(POSTGRES) or not separator or not files.strip():
+        raise UsageError(f"A shared store is written {EXAMPLE}: the catalog, then the files.")
+    if not _keywords(catalog) or "://" in catalog:  # libpq takes a URI as dbname, password and all
+        raise UsageError(
+            "The catalog of a shared store is written in libpq's keywords, "
+            "like dbname=specviz host=db user=team: a value with spaces in single quotes."
+        )
+    if "connect_timeout" not in _keywords(catalog):
+        catalog = f"{catalog.strip()} connect_timeout={CONNECT_TIMEOUT_S}"
+    return Lake(catalog, _files(files.strip()))
+
+
+def default_location() -> Location:
+    """`$SPECVIZ_STORE`, else data/specviz.duckdb under the project's root. Raises UsageError."""
+    chosen = os.environ.get("SPECVIZ_STORE")
+    return parse_location(chosen) if chosen else DATA / "specviz.duckdb"
+
+
+def quoted(text: str) -> str:
+    """As a literal in SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _files(text: str) -> str:
+    if text.startswith(S3):
+        return text.rstrip("/") + "/"
+    if "://" in text:
+        raise UsageError(f"The files of a shared store are in a folder or under {S3}bucket/….")
+    return f"{Path(text).expanduser().resolve()}/"
+
+
+def _keywords(catalog: str) -> dict[str, str]:
+    """Names and values as they are written; none if any part is not a keyword with a value."""
+    found = {}
+    at = 0
+    while catalog[at:].strip():
+        keyword = _KEYWORD.match(catalog, at)
+        if keyword is None:
+            return {}
+        found[keyword[1].lower()] = keyword[2]
+        at = keyword.end()
+    return found

@@ -1,0 +1,70 @@
+"""A file that is prepared in the background while the page goes on."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+
+from specviz.errors import SpecvizError
+from specviz.report import export
+from specviz.store import Store
+from specviz.store.exchange import ENDINGS, Exported, Format
+
+MIME = {
+    Format.PARQUET: "application/zip",
+    Format.JSONL: "application/x-ndjson",
+    Format.CSV: "application/zip",
+    Format.HTML: "text/html",
+}
+
+
+class ExportFile:
+    """One export on its way. `done` and `error` are read by the page, written by the thread."""
+
+    def __init__(self, store: Store, ids: Sequence[str], kind: Format) -> None:
+        self.ids = tuple(ids)
+        self.kind = kind
+        self.done: Exported | None = None
+        self.error: str | None = None
+        folder = tempfile.mkdtemp(prefix="specviz-export-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._path = Path(folder) / f"{_stem(self.ids)}{ENDINGS[kind]}"
+        self._thread = threading.Thread(target=self._prepare, args=(store,), daemon=True)
+        self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread.is_alive()
+
+    @property
+    def name(self) -> str:
+        return self._path.name
+
+    @property
+    def mime(self) -> str:
+        return MIME[self.kind]
+
+    def content(self) -> bytes:
+        """The file, once `done` is set."""
+        return self._path.read_bytes()
+
+    def wait(self, timeout_s: float) -> None:
+        """Give a small export the time to be there at once."""
+        self._thread.join(timeout_s)
+
+    def _prepare(self, store: Store) -> None:
+        try:
+            self.done = export(store, self.ids, self.kind, self._path)
+        except SpecvizError as error:
+            self.error = str(error)
+
+
+def _stem(ids: Sequence[str]) -> str:
+    """A name for the file: ids come from other machines too, so only what every disk takes."""
+    plain = "".join(sign for sign in ids[0] if sign.isascii() and (sign.isalnum() or sign in "-_"))
+    more = f"-and-{len(ids) - 1}" if len(ids) > 1 else ""
+    return f"specviz-{plain[:12]}{more}"

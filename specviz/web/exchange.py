@@ -1,0 +1,102 @@
+"""`/api/export` and `/api/import`: files out of and into the store that this app owns.
+
+GET  /api/export?id=…&id=…&format=parquet    the file; without an id everything
+POST /api/import?file=NAME&method=…&k=…      the file as the body; what became of it as JSON
+
+What was exported is told by the header X-Specviz-Export, as JSON in ASCII.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from specviz.config import Method
+from specviz.errors import SpecvizError, UsageError
+from specviz.report import export
+from specviz.runtime import current
+from specviz.store.exchange import ENDINGS, Format, Told, import_file
+from specviz.web.access import for_programs
+
+MAX_BODY_BYTES = 8 * 1024 * 1024 * 1024
+SUMMARY_HEADER = "X-Specviz-Export"
+
+
+async def give(request: Request) -> Response:
+    """200 with the file, 400 for ids and formats that cannot be exported, 500 else."""
+    folder = tempfile.TemporaryDirectory(prefix="specviz-export-")
+    try:
+        kind = _format(request.query_params.get("format", "parquet"))
+        path = Path(folder.name) / f"specviz{ENDINGS[kind]}"
+        ids = request.query_params.getlist("id") or None
+        done = await asyncio.to_thread(export, current().store, ids, kind, path)
+    except SpecvizError as error:
+        folder.cleanup()
+        return _error(400 if isinstance(error, UsageError) else 500, str(error))
+    return FileResponse(
+        path,
+        filename=path.name,
+        headers={SUMMARY_HEADER: json.dumps(done.to_dict())},
+        background=BackgroundTask(folder.cleanup),
+    )
+
+
+async def take(request: Request) -> Response:
+    """200 with what became of the file, 400 and 413 for files that cannot be taken, 500 else."""
+    if int(request.headers.get("content-length", 0)) > MAX_BODY_BYTES:
+        return _too_large()
+    with tempfile.TemporaryDirectory(prefix="specviz-import-") as folder:
+        path, size = Path(folder) / "file", 0
+        with path.open("wb") as file:
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > MAX_BODY_BYTES:
+                    return _too_large()
+                file.write(chunk)
+        try:
+            told = _told(request)
+            name = request.query_params.get("file", "the file")
+            done = await asyncio.to_thread(import_file, current().store, path, told, name=name)
+        except SpecvizError as error:
+            return _error(400 if isinstance(error, UsageError) else 500, str(error))
+    return JSONResponse({**done.to_dict(), "sentence": done.sentence})
+
+
+routes = [
+    Route("/api/export", for_programs(give)),
+    Route("/api/import", for_programs(take), methods=["POST"]),
+]
+
+
+def _told(request: Request) -> Told:
+    """Raises UsageError for a method or K that cannot be."""
+    given: dict[str, Any] = dict(request.query_params)
+    try:
+        method = Method(given["method"]) if given.get("method") else None
+        k = int(given["k"]) if given.get("k") else None
+    except ValueError as error:
+        raise UsageError(f"The method or K cannot be read ({error}).") from error
+    return Told(method, k, given.get("name") or None)
+
+
+def _format(text: str) -> Format:
+    try:
+        return Format(text)
+    except ValueError as error:
+        raise UsageError(f"There is no format {text[:40]}: {', '.join(Format)}.") from error
+
+
+def _too_large() -> JSONResponse:
+    return _error(413, f"A file may take at most {MAX_BODY_BYTES >> 30} GiB.")
+
+
+def _error(status: int, text: str) -> JSONResponse:
+    return JSONResponse({"error": text}, status_code=status)

@@ -1,0 +1,79 @@
+"""What users' SQL on a lake must not reach: its catalog, its files, other servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from postgres import Postgres
+
+from specviz.errors import UsageError
+from specviz.store import Store, lake, open_store
+from specviz.store.sandbox import run_sql
+
+
+@pytest.fixture(scope="module")
+def shared(postgres: Postgres, files: Path, empty: str) -> Iterator[Store]:
+    postgres.create("guarded", empty)
+    with open_store(postgres.lake("guarded", files)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"FROM postgres_query('{lake.CATALOG}', 'SELECT 1')",
+        f"FROM postgres_execute('{lake.CATALOG}', 'CREATE TABLE loot (a INT); COMMIT')",
+        f"CALL postgres_execute('{lake.CATALOG}', 'CREATE TABLE loot (a INT); COMMIT')",
+        "FROM postgres_scan('dbname=x', 'public', 'y')",
+        "FROM postgres_attach('dbname=x')",
+        f"FROM {lake.CATALOG}.public.ducklake_metadata",
+        f"FROM {lake.CATALOG}.ducklake_metadata",
+        "FROM lake.options()",
+        "FROM ducklake_snapshots('lake')",
+        "FROM ducklake_cleanup_old_files('lake', cleanup_all => true)",
+        "CALL ducklake_expire_snapshots('lake', versions => [1])",
+        "FROM ducklake_add_data_files('lake', 'runs', '/etc/passwd')",
+        "CALL lake.set_option('parquet_compression', 'zstd')",
+        "FROM runs AT (VERSION => 1)",
+        "FROM duckdb_databases()",
+        "FROM memory.main.runs",
+        "CREATE TABLE memory.main.loot (a INT)",
+        "INSERT INTO saved_queries VALUES ('a', 'b', now())",
+        "DETACH lake",
+        "USE memory",
+        "CHECKPOINT",
+        "ATTACH 'ducklake:postgres:dbname=x' AS other",
+        "COPY (SELECT 1) TO '{files}/loot.csv'",
+        "FROM '{files}/main/runs/*.parquet'",
+    ],
+)
+def test_users_sql_does_not_reach_behind_the_lake(
+    shared: Store, postgres: Postgres, files: Path, sql: str
+) -> None:
+    with pytest.raises(UsageError):
+        run_sql(shared, sql.replace("{files}", str(files)))
+    tables = "SELECT count(*) FROM pg_tables WHERE tablename = 'loot'"
+    assert postgres.sql("guarded", tables) == "0"
+
+
+def test_users_sql_reads_the_lake(shared: Store) -> None:
+    found = run_sql(
+        shared, "SELECT count(*), current_database() FROM steps JOIN requests USING (request_id)"
+    )
+    assert found.rows == ((0, "lake"),)
+
+
+def test_without_the_guard_most_doors_are_closed_too(shared: Store, files: Path) -> None:
+    for sql in (
+        "ATTACH '/tmp/other.duckdb'",
+        "ATTACH 'dbname=x' AS x (TYPE postgres)",
+        "FROM read_text('/etc/passwd')",
+        "COPY (SELECT 1) TO '/tmp/loot.csv'",
+        "SET memory_limit = '9GB'",
+        "LOAD httpfs",
+    ):
+        with shared.cursor() as cursor, pytest.raises(duckdb.Error):
+            cursor.execute(sql)

@@ -1,0 +1,113 @@
+"""Lines of the history for its tests, written straight into the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from duckdb import DuckDBPyConnection
+from store_samples import new_run, record, request_events
+
+from specviz.config import EngineKind, Method, RunConfig
+from specviz.store import Store
+from specviz.store.history_edits import delete, rename, tag, write_note
+from specviz.store.history_rows import Item, Kind
+from specviz.store.tables import insert
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one line says, in plain Python."""
+
+    item: Item
+    at: datetime
+    methods: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    fidelities: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ("finished",)
+    tags: tuple[str, ...] = ()
+    name: str = ""
+    note: str = ""
+    prompts: tuple[str, ...] = ()
+    deleted: bool = False
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return (self.item.kind.value,)
+
+
+def put(store: Store, *lines: Told) -> None:
+    """Write lines with everything under them, and delete those that are to be."""
+
+    def write(cursor: DuckDBPyConnection) -> None:
+        for told in lines:
+            _insert(cursor, told)
+        delete(cursor, [told.item for told in lines if told.deleted], NOON)
+
+    store.write(write)
+
+
+def _insert(cursor: DuckDBPyConnection, told: Told) -> None:
+    item = told.item
+    if item.kind is Kind.ELSEWHERE:
+        _insert_elsewhere(cursor, told)
+    elif item.kind is Kind.BENCHMARK:
+        insert_benchmark(cursor, item.item_id, told.at, told.name, told.statuses[0])
+        for place, method in enumerate(told.methods):
+            _insert_run(cursor, told, f"{item.item_id}-{place}", method, item.item_id)
+    else:
+        _insert_run(cursor, told, item.item_id, told.methods[0], f"group {item.item_id}")
+        rename(cursor, item, told.name)
+    write_note(cursor, [item], told.note)
+    tag(cursor, [item], told.tags)
+
+
+def insert_benchmark(
+    cursor: DuckDBPyConnection, benchmark_id: str, at: datetime, name: str, status: str
+) -> None:
+    row = {"benchmark_id": benchmark_id, "name": name, "plan_toml": "", "status": status,
+           "started_at": at.replace(tzinfo=None), "planned": 1, "servers_at_once": 1,
+           "specviz_version": "0.1"}  # fmt: skip
+    insert(cursor, "benchmarks", row)
+
+
+def _insert_elsewhere(cursor: DuckDBPyConnection, told: Told) -> None:
+    row = {"elsewhere_id": told.item.item_id, "name": told.name, "tool": "vllm bench serve",
+           "file_name": "f.json", "file_sha256": "0", "imported_at": told.at.replace(tzinfo=None),
+           "method": told.methods[0], "model": told.models[0], "server": told.servers[0],
+           "num_requests": 7, "document": "{}"}  # fmt: skip
+    insert(cursor, "elsewhere", row)
+
+
+def _insert_run(
+    cursor: DuckDBPyConnection, told: Told, run_id: str, method: str, group_id: str
+) -> None:
+    at = told.at.replace(tzinfo=None)
+    embedded = told.servers == ("in the app",)
+    row = {"run_id": run_id, "group_id": group_id, "status": told.statuses[0], "started_at": at,
+           "engine": "embedded" if embedded else "vllm", "method": method,
+           "model": told.models[0], "server_url": None if embedded else told.servers[0],
+           "traced": True, "temperature": 0.0, "top_p": 1.0, "max_tokens": 9, "concurrency": 1,
+           "options": "{}", "specviz_version": "0.1"}  # fmt: skip
+    insert(cursor, "runs", row)
+    for place, prompt in enumerate(told.prompts):
+        category = told.categories[place % len(told.categories)] if told.categories else None
+        fidelity = told.fidelities[place % len(told.fidelities)] if told.fidelities else None
+        row = {"request_id": f"{run_id} {place}", "run_id": run_id, "status": "finished",
+               "started_at": at + timedelta(seconds=place), "prompt": prompt,
+               "category": category, "fidelity": fidelity, "num_steps": 10,
+               "num_draft_tokens": 40, "num_accepted_tokens": 10 + place, "output_tokens": 20,
+               "e2el_ms": 1000.0}  # fmt: skip
+        insert(cursor, "requests", row)
+
+
+def store_run(store: Store, run_id: str, steps: int = 2, group_id: str | None = None) -> Item:
+    """A recorded run with its request, steps and decisions."""
+    config = RunConfig(EngineKind.EMBEDDED, Method.DRAFT_MODEL, k=3)
+    run = new_run(run_id=run_id, group_id=group_id or run_id, config=config, started_at=NOON)
+    record(store, run, request_events(steps, f"request of {run_id}"))
+    return Item(Kind.RUN, run_id)

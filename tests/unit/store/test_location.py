@@ -1,0 +1,93 @@
+"""Where runs are kept, as people write it; a password never comes back out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specviz.errors import UsageError
+from specviz.store.location import Lake, default_location, parse_location
+
+CATALOG = "dbname=specviz host=db user=team"
+
+
+def lake(text: str) -> Lake:
+    found = parse_location(text)
+    assert isinstance(found, Lake)
+    return found
+
+
+def test_a_path_is_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    assert parse_location("~/runs.duckdb") == Path("/home/me/runs.duckdb")
+
+
+def test_a_lake_is_its_catalog_and_its_files() -> None:
+    found = lake(f"ducklake:postgres:{CATALOG};data=s3://bucket/specviz")
+    assert found == Lake(f"{CATALOG} connect_timeout=10", "s3://bucket/specviz/")
+    assert found.folder is None
+    assert str(found) == f"ducklake:postgres:{CATALOG};data=s3://bucket/specviz/"
+
+
+def test_a_folder_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert lake(f"ducklake:postgres:{CATALOG};data=runs").folder == tmp_path / "runs"
+
+
+def test_a_time_limit_of_ones_own_stays() -> None:
+    found = lake("ducklake:postgres:dbname=x connect_timeout=3;data=/x")
+    assert found.catalog == "dbname=x connect_timeout=3"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ducklake:",
+        "ducklake:sqlite:x;data=/x",
+        "ducklake:postgres:",
+        f"ducklake:postgres:{CATALOG}",
+        f"ducklake:postgres:{CATALOG};data=",
+        f"ducklake:postgres:{CATALOG};data=  ",
+        f"ducklake:postgres:{CATALOG};data=https://bucket/x",
+        "ducklake:postgres:;data=/x",
+        "ducklake:postgres:postgresql://team:hunter2@db/specviz;data=/x",
+        "ducklake:postgres:dbname=postgresql://team:hunter2@db/specviz;data=/x",
+        "ducklake:postgres:dbname=x password=hunter2 two words;data=/x",
+        "ducklake:postgres:dbname=x password='hunter2;data=/x",
+        "ducklake:postgres:password='hunter2'x dbname=x;data=/x",
+    ],
+)
+def test_what_is_neither_is_one_sentence_that_does_not_repeat_it(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_location(text)
+    assert "hunter2" not in str(caught.value)
+    assert str(caught.value).endswith((".", "….")) and "\n" not in str(caught.value)
+
+
+passwords = st.text(st.characters(codec="ascii", exclude_characters="\0"), min_size=8).filter(
+    lambda text: not set(text) <= set("host=db uername;specvizduckp:ostg/")
+)
+
+
+@given(passwords)
+def test_a_password_is_in_the_catalog_and_in_no_text(password: str) -> None:
+    written = "'" + password.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    found = lake(f"ducklake:postgres:{CATALOG} password={written};data=/x")
+    assert written in found.catalog
+    # as DuckDB, libpq and SQL repeat it
+    for said in (found.catalog, password, written, found.catalog.replace("'", "''")):
+        assert password not in found.masked(f"Unable to connect ({said}) today")
+    assert password not in str(found) and password not in repr(found)
+
+
+def test_text_without_secrets_stays() -> None:
+    found = lake(f"ducklake:postgres:{CATALOG};data=/x")
+    assert found.masked("No such file: a=b") == "No such file: a=b"
+
+
+def test_the_environment_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECVIZ_STORE", f"ducklake:postgres:{CATALOG};data=/x")
+    assert default_location() == lake(f"ducklake:postgres:{CATALOG};data=/x")
