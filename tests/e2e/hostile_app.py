@@ -24,6 +24,7 @@ from specviz.trace import (
     Trace,
     Verdict,
 )
+from specviz.views.address import app_url
 from specviz.web import exchange, ingest, query, watch
 
 TEXTS = (
@@ -74,7 +75,8 @@ async def open_arm(
 
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
-    with runtime.opened(open_arm=open_arm):
+    with runtime.opened(open_arm=open_arm) as current:
+        current.store.announce(app_url())  # commands ask this app
         yield {}
 
 
