@@ -2,4 +2,18 @@
 
 import streamlit as st
 
-st.subheader("Query")
+from specviz.errors import StoreError
+from specviz.runtime import current
+from specviz.views import query_state
+from specviz.views.query_lists import show_lists
+from specviz.views.query_view import show_query
+
+store = current().store
+lists, query = st.columns([3, 8], gap="medium")
+try:
+    with lists:
+        show_lists(store)
+    with query:
+        show_query(store, query_state.asked())
+except StoreError as error:
+    st.error(str(error), icon=":material/error:")

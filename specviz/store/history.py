@@ -97,6 +97,9 @@ _ORDERS = {
     Order.TOKENS_PER_S: "tokens_per_s DESC NULLS LAST",
 }
 
+_OF_REQUESTS = (Order.REQUESTS, Order.ACCEPTANCE, Order.TOKENS_PER_STEP, Order.TOKENS_PER_S)
+"""Orders by what is summed up over requests; for others requests need not be read."""
+
 _LISTS = ("methods", "models", "servers", "categories", "fidelities")
 _FOUND = "contains(lower({}), lower($text))"
 _ABOUT = """
@@ -131,7 +134,8 @@ def read_history(
     where, values = _conditions(wanted or HistoryFilter())
     matches = f"bool_or({_FOUND.format('prompt')})" if "text" in values else "false"
     found = f"FROM items WHERE {where}"
-    items = _ITEMS.format(matches=matches, scope="")
+    asks_requests = {"categories", "fidelities", "text"} & {*values} or order in _OF_REQUESTS
+    items = _ITEMS.format(matches=matches, scope="" if asks_requests else "WHERE false")
     # not count(*) OVER (): beside UNION ALL it now and then ends DuckDB (duckdb#22352)
     total = cursor.execute(f"{items} SELECT count(*) {found}", values).fetchone()
     cursor.execute(

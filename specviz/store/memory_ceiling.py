@@ -3,6 +3,9 @@
 DuckDB's `memory_limit` counts its buffers only: strings and lists that an expression makes are
 outside of it, and one vector of `repeat('x', 1e9)` would take 2 TB. Above the ceiling an allocation
 fails, DuckDB raises OutOfMemoryException, and nothing else is lost.
+
+The ceiling is on addresses, so it holds only if DuckDB gives them back after a query: the package's
+`__init__` tells its allocator to.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,6 +42,7 @@ MEMORY_BYTES = 5 * 1024**3 // 2
 RESULT_BYTES = 64 * 1024**2
 GRACE_S = 1.0
 INTERRUPT_EVERY_S = 0.02
+WAITING_EVERY_S = 0.1
 
 _PATH = re.compile(r"(?<![\w.])/(?:[^\s/'\"]+/)+[^\s'\",:;)]*")
 
@@ -56,27 +57,44 @@ def run_sql(
     limit_rows: int = LIMIT_ROWS,
     timeout_s: float = TIMEOUT_S,
     memory: int = MEMORY_BYTES,
+    while_waiting: Callable[[], None] = lambda: None,
 ) -> SqlResult:
     """The first `limit_rows` rows; `memory` is in bytes. Do not call while holding a cursor.
 
-    Raises UsageError for a statement that may not run, and StoreError for one that fails or takes
-    more than its limits.
+    `while_waiting` is called ten times a second until the query has ended; what it raises stops
+    the query and passes through. Raises UsageError for a statement that may not run, and StoreError
+    for one that fails or takes more than its limits.
     """
     if not 1 <= limit_rows <= MAX_ROWS:
         raise UsageError(f"Ask for 1 to {MAX_ROWS:,} rows.")
-    _left_behind[:] = [thread for thread in _left_behind if thread.is_alive()]
-    if _left_behind:
+    if _is_one_left_behind():
         raise StoreError("An earlier query has not stopped yet: try again in a moment.")
     query = _Query(store, sql, limit_rows, timeout_s, memory)
     thread = threading.Thread(target=query.run, name="sql", daemon=True)
     thread.start()
-    if not query.ended.wait(timeout_s + GRACE_S):
-        _left_behind.append(thread)
+    until = time.monotonic() + timeout_s + GRACE_S
+    try:
+        while not query.ended.wait(WAITING_EVERY_S) and time.monotonic() < until:
+            while_waiting()
+    finally:
+        query.stop.set()
+        if not query.ended.is_set():
+            _left_behind.append(thread)
+    if not query.ended.is_set():
         raise StoreError(f"{_too_long(timeout_s)}; it is still being stopped.")
     if query.error is not None:
         raise query.error
     assert query.result is not None
     return query.result
+
+
+def _is_one_left_behind() -> bool:
+    """Whether a query still runs that should not, after a moment for those just stopped."""
+    until = time.monotonic() + GRACE_S
+    for thread in _left_behind:
+        thread.join(max(0.0, until - time.monotonic()))
+    _left_behind[:] = [thread for thread in _left_behind if thread.is_alive()]
+    return bool(_left_behind)
 
 
 @dataclass
@@ -91,6 +109,7 @@ class _Query:
     result: SqlResult | None = None
     error: SpecvizError | None = None
     ended: threading.Event = field(default_factory=threading.Event)
+    stop: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
         try:
@@ -110,7 +129,7 @@ class _Query:
             self.store.cursor() as cursor,
             memory_ceiling(self.memory),
             read_only(cursor),
-            interrupted_after(cursor, self.timeout_s),
+            interrupted_after(cursor, self.timeout_s, self.stop),
         ):
             columns = _executed(cursor, checked(cursor, self.sql))
             rows = _fetched(cursor, self.limit_rows + 1)
@@ -130,20 +149,22 @@ def read_only(cursor: DuckDBPyConnection) -> Iterator[None]:
 
 
 @contextmanager
-def interrupted_after(cursor: DuckDBPyConnection, timeout_s: float) -> Iterator[None]:
-    """Interrupt what the cursor does after `timeout_s`, and again until this is left.
+def interrupted_after(
+    cursor: DuckDBPyConnection, timeout_s: float, stop: threading.Event
+) -> Iterator[None]:
+    """Interrupt what the cursor does after `timeout_s` or at `stop`, again until this is left.
 
     Again, because an interrupt that comes between two of DuckDB's phases is forgotten.
     """
     over, lock = threading.Event(), threading.Lock()
 
     def watch() -> None:
-        wait_s = timeout_s
-        while not over.wait(wait_s):
+        stop.wait(timeout_s)
+        while not over.is_set():
             with lock:
                 if not over.is_set():
                     cursor.interrupt()
-            wait_s = INTERRUPT_EVERY_S
+            over.wait(INTERRUPT_EVERY_S)
 
     threading.Thread(target=watch, name="sql watchdog", daemon=True).start()
     try:
@@ -151,6 +172,7 @@ def interrupted_after(cursor: DuckDBPyConnection, timeout_s: float) -> Iterator[
     finally:
         with lock:
             over.set()
+        stop.set()
 
 
 def _executed(cursor: DuckDBPyConnection, sql: str) -> tuple[Column, ...]:
@@ -203,7 +225,7 @@ def _told(error: Exception, sql: str, store: Store, timeout_s: float) -> str:
         return f"{_too_long(timeout_s)}: ask for less."
     text = re.split(r"\n\s*\n|\nLINE |\nPossible solutions", str(error).strip())[0]
     text = " ".join(line.strip() for line in text.split("\n"))
-    for place in (str(store.path), str(store.path.parent)):
+    for place in store.places:
         text = text.replace(place, "…")
     text = _PATH.sub(lambda found: found[0] if found[0] in sql else "…", text)
     shown = terminal_text(text)

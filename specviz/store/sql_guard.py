@@ -36,7 +36,9 @@ SOURCES = frozenset(
 )
 SOURCE_KEYS = ("from_table", "left", "right", "source")
 
-_EXPLAIN = re.compile(r"\s*EXPLAIN\b(\s+ANALYZE\b)?", re.IGNORECASE)
+_EXPLAIN = re.compile(
+    r"\s*EXPLAIN\b(\s+ANALYZE\b|\s*\(\s*(ANALYZE|FORMAT)\b[\w\s,]*\))?", re.IGNORECASE
+)
 
 Node = dict[str, Any]
 

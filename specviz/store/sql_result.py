@@ -36,27 +36,28 @@ def document(result: SqlResult) -> dict[str, Any]:
     """
     return {
         "columns": [{"name": column.name, "type": column.type} for column in result.columns],
-        "rows": [[_plain(value) for value in row] for row in result.rows],
+        "rows": [[plain_value(value) for value in row] for row in result.rows],
         "truncated": result.truncated,
         "elapsed_ms": round(result.elapsed_ms, 1),
     }
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """A value of DuckDB's as JSON has it; see `document`."""
     match value:
         case None | bool() | int() | str():
             return value
         case float():
             return value if math.isfinite(value) else str(value).replace("inf", "Infinity")
         case Decimal():
-            return _plain(float(value))
+            return plain_value(float(value))
         case datetime() | date() | time():
             return value.isoformat()
         case bytes() | bytearray():
             return value.hex()
         case Mapping():
-            return {str(key): _plain(one) for key, one in value.items()}
+            return {str(key): plain_value(one) for key, one in value.items()}
         case list() | tuple():
-            return [_plain(one) for one in value]
+            return [plain_value(one) for one in value]
         case _:
             return str(value)

@@ -23,6 +23,9 @@ from typing import Any
 
 import psutil
 
+if sys.platform == "linux":
+    import resource
+
 from specviz.engines.vllm import guard, log_reading
 from specviz.engines.vllm.commands import HOST, ServerSpec, server_command
 from specviz.engines.vllm.environment import server_environment
@@ -142,7 +145,17 @@ def _launch(spec: ServerSpec, log_dir: Path) -> Server:
             env=server_environment(spec, on_cpu=on_cpu),
             start_new_session=True,
         )
+    _lift_data_limit(process.pid)
     return Server(spec, f"http://{HOST}:{port}", process.pid, log_path, process)
+
+
+def _lift_data_limit(pid: int) -> None:
+    """A child that is started while a query runs would keep the ceiling on this process's memory
+    (RLIMIT_DATA, store/memory_ceiling.py) for good."""
+    if sys.platform == "linux":
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        with contextlib.suppress(ProcessLookupError):  # it ended at once: its log says why
+            resource.prlimit(pid, resource.RLIMIT_DATA, (hard, hard))
 
 
 def _check_port_is_free(port: int) -> None:

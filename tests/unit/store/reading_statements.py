@@ -13,6 +13,8 @@ READING = [
     "SHOW ALL TABLES",
     "EXPLAIN SELECT * FROM runs",
     "EXPLAIN ANALYZE SELECT * FROM runs",
+    "EXPLAIN (FORMAT json) SELECT * FROM runs",
+    "explain ( analyze, format JSON ) SELECT * FROM runs",
     "WITH a AS (FROM runs), b AS (FROM a) SELECT count(*) FROM b JOIN a USING (run_id)",
     "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 9) FROM t",
     "SELECT * FROM main.runs UNION ALL BY NAME SELECT * FROM runs",

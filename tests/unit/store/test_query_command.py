@@ -139,15 +139,19 @@ def test_a_database_that_another_program_has(db: Path, monkeypatch: pytest.Monke
 def client(tmp_path: Path) -> Iterator[TestClient]:
     with opened(tmp_path / "runs.duckdb") as current:
         record(current.store, new_run(run_id="run0"), request_events(1), prompt=HOSTILE)
-        yield TestClient(Starlette(routes=query.routes))
+        yield TestClient(
+            Starlette(routes=query.routes),
+            base_url="http://127.0.0.1",
+            client=("127.0.0.1", 1),
+        )
 
 
 @pytest.fixture
 def app_of(client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database that a running app owns, without a socket between."""
 
-    def post(url: str, *, json: Any, timeout: float) -> httpx.Response:
-        return client.post(url.removeprefix("http://app"), json=json)
+    def post(url: str, *, json: Any, **options: Any) -> httpx.Response:
+        return client.post(url.removeprefix("http://app"), json=json, headers=options["headers"])
 
     def busy(path: Path) -> Store:
         raise StoreBusy(path, Owner(1, "http://app/"))
@@ -214,7 +218,7 @@ def test_an_app_that_is_not_there() -> None:
 
 
 def test_another_program_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    def post(url: str, *, json: Any, timeout: float) -> httpx.Response:
+    def post(url: str, **options: Any) -> httpx.Response:
         return httpx.Response(502, text="<h1>Bad gateway</h1>")
 
     monkeypatch.setattr(query_client.httpx, "post", post)

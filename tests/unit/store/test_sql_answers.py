@@ -18,7 +18,6 @@ from store_samples import new_run, record, request_events
 
 from specviz.errors import StoreError, UsageError
 from specviz.store import Store, open_store, sandbox
-from specviz.store.memory_ceiling import memory_ceiling
 from specviz.store.sandbox import interrupted_after, read_only, run_sql
 from specviz.store.sql_result import Column, SqlResult, document
 
@@ -134,7 +133,10 @@ def test_a_transaction_that_reads_and_is_rolled_back(store: Store) -> None:
 
 def test_the_watchdog_interrupts_until_the_query_ends(store: Store) -> None:
     with store.cursor() as cursor:
-        with pytest.raises(duckdb.InterruptException), interrupted_after(cursor, 0.05):
+        with (
+            pytest.raises(duckdb.InterruptException),
+            interrupted_after(cursor, 0.05, threading.Event()),
+        ):
             time.sleep(0.12)  # the first interrupts come before the query
             cursor.execute(LONG).fetchone()
         time.sleep(3 * sandbox.INTERRUPT_EVERY_S)
@@ -162,6 +164,23 @@ def test_a_long_query_is_told_in_a_sentence_and_others_go_on_meanwhile(store: St
     store.write(lambda cursor: cursor.execute("DELETE FROM runs WHERE run_id = 'meanwhile'"))
 
 
+def test_who_waits_can_stop_the_query_and_ask_the_next_one_at_once(store: Store) -> None:
+    calls: list[float] = []
+
+    def leave() -> None:
+        calls.append(time.monotonic())
+        if len(calls) == 2:
+            raise KeyError("another page was opened")
+
+    began = time.monotonic()
+    with pytest.raises(KeyError, match="another page"):
+        run_sql(store, LONG, timeout_s=20, while_waiting=leave)
+    assert run_sql(store, "SELECT 1").rows == ((1,),)
+    assert time.monotonic() - began < 3
+    assert calls[1] - calls[0] < 0.5
+    assert not sandbox._left_behind
+
+
 def test_a_query_that_does_not_stop_is_left_behind(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,25 +202,6 @@ def test_a_query_that_does_not_stop_is_left_behind(
     for thread in sandbox._left_behind:
         thread.join(5)
     assert run_sql(store, "SELECT 1").rows == ((1,),)
-
-
-def test_a_memory_limit_of_its_own(store: Store) -> None:
-    sql = "SELECT len(range(n)) FROM range(20_000_000, 20_000_001) t(n)"
-    with pytest.raises(StoreError, match=r"takes more memory than it may") as raised:
-        run_sql(store, sql, memory=64 * 1024**2)
-    assert "\n" not in str(raised.value)
-    assert run_sql(store, sql, memory=2 * 1024**3).rows == ((20_000_000,),)
-
-
-def test_the_ceiling_is_lifted_when_the_last_query_ends() -> None:
-    resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_DATA)
-    with memory_ceiling(512 * 1024**2):
-        lowered = resource.getrlimit(resource.RLIMIT_DATA)
-        with memory_ceiling(1):
-            assert resource.getrlimit(resource.RLIMIT_DATA) == lowered != before
-        assert resource.getrlimit(resource.RLIMIT_DATA) == lowered
-    assert resource.getrlimit(resource.RLIMIT_DATA) == before
 
 
 def test_a_result_too_large_to_show(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +230,7 @@ def test_a_failure_is_one_printable_sentence(store: Store, sql: str, says: str) 
 
 
 def test_errors_name_no_path_of_this_machine() -> None:
-    owner = SimpleNamespace(path=Path("/home/eve b/data/runs.duckdb"))
+    owner = SimpleNamespace(places=("/home/eve b/data/runs.duckdb", "/home/eve b/data"))
     for text in (
         'Could not write "/home/eve b/data/runs.duckdb.tmp/block": no space',
         "Cannot list /home/eve b/data: denied",

@@ -18,6 +18,7 @@ from specviz.store.sandbox import run_sql
 MIB = 1024**2
 SECRET = "4711"
 TIMEOUT_S = 0.1
+STOPPED_AT_LAST_S = 60
 MEMORY = 128 * MIB
 STOPPED = ("took longer than", "takes more memory", "is larger than", "larger than 2^32", "resize")
 
@@ -121,6 +122,8 @@ def test_a_bomb_ends_within_its_limits(store: Store, folder: Path, family: str) 
 
 
 def wait_for_the_left_behind() -> None:
+    """They end once they have touched the memory they may have, which takes its time on cores
+    that others use."""
     for thread in sandbox._left_behind:
-        thread.join(20)
+        thread.join(STOPPED_AT_LAST_S)
         assert not thread.is_alive()

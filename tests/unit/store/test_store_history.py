@@ -142,6 +142,8 @@ def test_lines_say_what_was_stored(filled: Store) -> None:
 
 
 def test_pages_add_up_and_blanks_come_last(filled: Store) -> None:
+    requests = [row.num_requests for row in by(filled, Order.REQUESTS)]
+    assert requests == sorted(requests, reverse=True)
     rows = by(filled, Order.ACCEPTANCE)
     pages = [
         filled.read(
