@@ -4,17 +4,23 @@ import streamlit as st
 
 from specviz.errors import StoreError
 from specviz.runtime import current
-from specviz.views.run_view import list_runs, show_runs
+from specviz.views import runs_state as state
+from specviz.views.elsewhere_view import show_elsewhere
+from specviz.views.run_view import show_runs
+from specviz.views.runs_list import show_list
 
 store = current().store
-run_id, group_id = st.query_params.get("run"), st.query_params.get("group")
+run_id, group_id = st.query_params.get(state.RUN), st.query_params.get(state.GROUP)
+elsewhere_id = st.query_params.get(state.ELSEWHERE)
 try:
     if run_id:
         show_runs(store, [store.run(run_id)], source=f"/ws/runs/{run_id}")
     elif group_id:
         show_runs(store, store.group(group_id), source=f"/ws/groups/{group_id}")
+    elif elsewhere_id:
+        show_elsewhere(store, elsewhere_id)
     else:
-        list_runs(store)
+        show_list(store)
 except StoreError as error:
     st.error(str(error), icon=":material/error:")
-    st.page_link("pages/run.py", label="All runs", icon=":material/arrow_back:")
+    st.page_link(state.RUN_PAGE, label="All runs", icon=":material/arrow_back:")

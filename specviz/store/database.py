@@ -64,7 +64,8 @@ class Database:
             self._prepare(cursor)
             yield cursor
         except duckdb.Error as error:
-            if isinstance(error, duckdb.FatalException):
+            # after either DuckDB answers nothing any more (an internal error: duckdb#22352)
+            if isinstance(error, duckdb.FatalException | duckdb.InternalException):
                 self._broken = True
             self.damage = self.damage or self._damage_in(error)
             raise

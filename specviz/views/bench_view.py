@@ -13,11 +13,13 @@ from specviz.paths import PROJECT_ROOT
 from specviz.runtime import current
 from specviz.store import Store
 from specviz.store.benchmark_rows import BenchmarkRow
+from specviz.store.history_rows import Item, Kind
 from specviz.views import bench_checks, bench_sections, bench_state
 from specviz.views.bench_opened import Opened, open_results
 from specviz.views.bench_progress import live_progress
 from specviz.views.bench_tables import results_json
 from specviz.views.bench_words import as_text
+from specviz.views.runs_edit import deleted_banner
 
 SHOWN = 50
 SECTIONS: dict[str, Callable[[Opened], None]] = {
@@ -87,6 +89,8 @@ def show_benchmark(store: Store, benchmark_id: str) -> None:
     row = store.benchmark(benchmark_id)
     progress = current().benchmarks.progress(benchmark_id)
     runs = progress is not None and not progress.phase.is_final
+    if row.deleted_at:
+        deleted_banner(store, [Item(Kind.BENCHMARK, benchmark_id)], row.deleted_at)
     _heading(row)
     if runs:
         live_progress(benchmark_id)

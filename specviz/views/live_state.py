@@ -6,13 +6,13 @@ Widget values live under the keys named here; what becomes of them is a frozen `
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
-from specviz.prompts import load_prompts
+from specviz.prompts import CATEGORIES, load_prompts
 from specviz.views.arm_choice import DEFAULT_ARMS, ArmChoice, Place, methods_at, usual_shape
 
 JOB = "job"
@@ -20,6 +20,7 @@ PROMPT = "live_prompt"
 CATEGORY = "live_category"
 PICKED = "live_picked"  # the shipped prompt that the text came from
 PROBLEM = "live_problem"
+TEMPERATURE, SEED, LENGTH = "live_temperature", "live_seed", "live_length"
 
 DEFAULT_CATEGORY = "code_generation"
 
@@ -70,6 +71,22 @@ def arms() -> tuple[ArmChoice, ...]:
         ArmChoice(*(st.session_state[arm_key(index, field)] for field in _ARM_FIELDS))
         for index in range(len(DEFAULT_ARMS))
     )
+
+
+def load(prompt: Prompt, sampling: Sampling, arms: Sequence[ArmChoice]) -> None:
+    """Set every control as a stored run had it; the page is opened next."""
+    st.session_state.pop(PROBLEM, None)
+    st.session_state[PROMPT] = prompt.text
+    st.session_state[PICKED] = prompt
+    if prompt.category in CATEGORIES:
+        st.session_state[CATEGORY] = prompt.category
+    st.session_state[TEMPERATURE] = sampling.temperature
+    st.session_state[SEED] = sampling.seed
+    st.session_state[LENGTH] = sampling.max_tokens
+    off = [replace(arm, place=Place.OFF) for arm in DEFAULT_ARMS[len(arms) :]]
+    for index, arm in enumerate([*arms, *off]):
+        for field in _ARM_FIELDS:
+            st.session_state[arm_key(index, field)] = getattr(arm, field)
 
 
 def set_usual_shape(index: int) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from specviz.analysis.arm_names import arm_names
 from specviz.config import EngineKind, Run, RunConfig, RunStatus
 from specviz.store import RequestRow, Store
+from specviz.store.requests import RequestTitle, read_request, read_titles
 from specviz.trace import Fidelity, Trace
 
 KEPT_TRACES = 16
@@ -17,12 +18,13 @@ KEPT_TRACES = 16
 
 @dataclass(frozen=True, slots=True)
 class OpenedArm:
-    """One arm of the page: its name there, its run and its request."""
+    """One arm of the page: its name there, its run and one of its `num_requests` requests."""
 
     name: str
     run: Run
     request: RequestRow
     store: Store
+    num_requests: int = 1
 
     @property
     def config(self) -> RunConfig:
@@ -40,6 +42,15 @@ class OpenedArm:
         if self.run.status is RunStatus.RUNNING:
             return self.store.trace(self.request.request_id)
         return _ended_trace(self.store, self.request.request_id)
+
+    @property
+    def is_only_timed(self) -> bool:
+        """A benchmark's request: its figures are known, its steps are not."""
+        metrics = self.request.metrics
+        if metrics is None or not metrics.num_steps:
+            return False
+        trace = self.trace()
+        return trace is not None and not trace.steps
 
     @property
     def why_no_drafts(self) -> str | None:
@@ -61,13 +72,21 @@ class OpenedArm:
         return "not recorded"
 
 
-def opened_arms(store: Store, runs: Sequence[Run]) -> list[OpenedArm]:
-    """The arms of runs that were started together, told apart by their names."""
+def opened_arms(store: Store, runs: Sequence[Run], place: int = 0) -> list[OpenedArm]:
+    """The arms of runs that were started together, told apart by their names, each with its
+    request at a place, from 0. Raises StoreError where there is none yet."""
     names = arm_names([run.config for run in runs])
-    return [
-        OpenedArm(name, run, store.requests_of(run.run_id)[0], store)
-        for name, run in zip(names, runs, strict=True)
-    ]
+    return [_opened_arm(store, name, run, place) for name, run in zip(names, runs, strict=True)]
+
+
+def titles_of(store: Store, run: Run) -> list[RequestTitle]:
+    """The requests of a run, to choose one of them."""
+    return store.read(lambda cursor: read_titles(cursor, run.run_id))
+
+
+def _opened_arm(store: Store, name: str, run: Run, place: int) -> OpenedArm:
+    request = store.read(lambda cursor: read_request(cursor, run.run_id, place))
+    return OpenedArm(name, run, request, store, len(titles_of(store, run)))
 
 
 @st.cache_resource(max_entries=KEPT_TRACES, show_spinner=False)

@@ -1,96 +1,105 @@
-"""Stored runs on the page: the list, and one opened."""
+"""A stored run, or the arms that were started together, opened on the page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from specviz.analysis.digits import digits
+from specviz.analysis.terminal import terminal_text
 from specviz.config import Run
-from specviz.paths import PROJECT_ROOT
-from specviz.store import RunRow, Store
+from specviz.store import Store
+from specviz.store.history import read_about
+from specviz.store.history_rows import About
+from specviz.store.requests import RequestTitle
 from specviz.views import run_sections
-from specviz.views.opened_run import OpenedArm, opened_arms
+from specviz.views import runs_state as state
+from specviz.views.opened_run import OpenedArm, opened_arms, titles_of
+from specviz.views.run_about import heading
+from specviz.views.run_environment import show_environment
 from specviz.views.run_tree import draft_of_a_step
 from specviz.views.token_strip import token_strip
 
-PAGE_SIZE = 50
+LISTED = 500
+"""Requests that are chosen from a list; of more, by their number."""
+
 NOT_LOSSLESS = (
     "typical acceptance takes what is plausible enough for the target, so above temperature 0 the "
     "output does not follow the target's distribution. Compare its figures with that in mind."
 )
-_LIVE_PAGE = PROJECT_ROOT / "pages" / "live.py"
-_RUN_PAGE = PROJECT_ROOT / "pages" / "run.py"
-
-
-def list_runs(store: Store) -> None:
-    """The newest runs; selecting one opens it."""
-    total = store.count_runs()
-    if total == 0:
-        st.markdown("#### No runs yet")
-        st.markdown("Every run on the Live page and every `specviz run` is kept here.")
-        st.page_link(
-            PROJECT_ROOT / "pages" / "live.py", label="Go to Live", icon=":material/play_circle:"
-        )
-        return
-    rows = store.recent_runs(limit=PAGE_SIZE)
-    st.subheader("Runs")
-    st.caption(f"The newest {len(rows)} of {total:,}. Select one to open it.")
-    selection = st.dataframe(
-        _table(rows),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        height="content",
-        placeholder="–",
-        column_config={
-            "started": st.column_config.DatetimeColumn("started", format="D MMM, HH:mm:ss"),
-            "acceptance": st.column_config.NumberColumn("acceptance", format="%.3f"),
-            "tok/step": st.column_config.NumberColumn("tok/step", format="%.2f"),
-            "tok/s": st.column_config.NumberColumn("tok/s", format="%.1f"),
-        },
-    )
-    if chosen := selection["selection"]["rows"]:
-        st.query_params["run"] = rows[chosen[0]].run.run_id
-        st.rerun()
 
 
 def show_runs(store: Store, runs: Sequence[Run], *, source: str) -> None:
     """One run, or the arms that were started together: replay, figures, configuration."""
-    arms = opened_arms(store, runs)
-    prompt = arms[0].request.prompt
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(" against ".join(_unbroken(arm.name) for arm in arms), width="content")
-        st.space("stretch")
-        st.page_link(_RUN_PAGE, label="All runs", icon=":material/arrow_back:")
-    st.caption(
-        f"{runs[0].started_at:%d %B %Y, %H:%M:%S} UTC · {prompt.category or 'typed'} · "
-        + " · ".join(sorted({run.status.value for run in runs}))
+    state.opened()
+    place = state.place()
+    arms = opened_arms(store, runs, place)
+    known = store.read(lambda cursor: read_about(cursor, [run.run_id for run in runs]))
+    abouts = [known[run.run_id] for run in runs]
+    heading(store, arms, abouts)
+    _choose_request(store, arms)
+    st.code(arms[0].request.prompt.text, language=None, wrap_lines=True)
+    _replay(arms, f"{source}/{place}" if place else source)
+    _sections(arms, abouts)
+
+
+def _choose_request(store: Store, arms: Sequence[OpenedArm]) -> None:
+    """Which request is shown, where there are several."""
+    several = min(arm.num_requests for arm in arms)
+    if several < 2:
+        return
+    key = f"run_request_{arms[0].run.run_id}"
+    label = f"Request, of {several:,}"
+    told: dict[str, Any] = {"key": key, "on_change": state.choose_request, "args": (key,)}
+    if several > LISTED:
+        st.number_input(label, 1, several, state.place() + 1, **told)
+        return
+    titles = titles_of(store, arms[0].run)
+    st.selectbox(
+        label,
+        range(1, several + 1),
+        index=state.place(),
+        format_func=lambda number: _request_title(number, titles[number - 1]),
+        **told,
     )
-    st.code(prompt.text, language=None, wrap_lines=True)
-    token_strip(source, mode="replay", key=f"strip-{source}")
-    _sections(arms)
 
 
-def _unbroken(name: str) -> str:
-    """A name that keeps to one line where the heading takes two."""
-    return name.replace(" ", "\N{NO-BREAK SPACE}")
+def _request_title(number: int, title: RequestTitle) -> str:
+    start = terminal_text(title.prompt_start)
+    return f"{number:,} · {start} · {title.category or 'typed'} · {title.status}"
 
 
-def _sections(arms: Sequence[OpenedArm]) -> None:
+def _replay(arms: Sequence[OpenedArm], source: str) -> None:
+    """The strips; requests of a benchmark have no steps to show."""
+    if all(arm.is_only_timed for arm in arms):
+        st.info(
+            "A benchmark times its requests and traces none: there are sums and no steps to "
+            "replay. *Run this again* shows this one step by step; acceptance by position is "
+            "with the benchmark.",
+            icon=":material/timer:",
+        )
+    else:
+        token_strip(source, mode="replay", key=f"strip-{source}")
+
+
+def _sections(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
     """One section at a time: hidden ones would be computed too."""
-    sections: dict[str, Callable[[Sequence[OpenedArm]], None]] = {
-        "Figures": _figures_section,
-        "Draft tree": draft_of_a_step,
-        "Time line": run_sections.time_line,
-        "Acceptance by position": run_sections.acceptance,
-    }
+    sections: dict[str, Callable[[Sequence[OpenedArm]], None]] = {"Figures": _figures_section}
+    if not all(arm.is_only_timed for arm in arms):
+        sections |= {
+            "Draft tree": draft_of_a_step,
+            "Time line": run_sections.time_line,
+            "Acceptance by position": run_sections.acceptance,
+        }
     if any(run_sections.skipped_grid(arm) for arm in arms):
         sections["Skipped layers"] = run_sections.skipped
     sections["Extra memory"] = run_sections.memory
     sections["Configuration"] = _configuration_section
+    sections["Environment"] = partial(show_environment, abouts=abouts)
     chosen = st.segmented_control(
         "Section", [*sections], default="Figures", label_visibility="collapsed"
     )
@@ -111,22 +120,6 @@ def _configuration_section(arms: Sequence[OpenedArm]) -> None:
         height="content",
         placeholder="–",
         column_config={"_index": st.column_config.TextColumn(width=130)},
-    )
-
-
-def _table(rows: Sequence[RunRow]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "started": [row.run.started_at for row in rows],
-            "arm": [row.run.config.title for row in rows],
-            "prompt": [row.prompt_start for row in rows],
-            "category": [row.category for row in rows],
-            "status": [row.run.status.value for row in rows],
-            "fidelity": [row.fidelity.value if row.fidelity else None for row in rows],
-            "acceptance": [row.acceptance_rate for row in rows],
-            "tok/step": [row.tokens_per_step for row in rows],
-            "tok/s": [row.tokens_per_s for row in rows],
-        }
     )
 
 

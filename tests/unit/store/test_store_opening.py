@@ -15,7 +15,7 @@ from store_samples import new_run, program, record, request_events, run_python, 
 
 from specviz.config import RunStatus
 from specviz.errors import StoreError
-from specviz.store import StoreBusy, default_location, migrations, open_store
+from specviz.store import Store, StoreBusy, default_location, migrations, open_store
 from specviz.store.owner import sidecar
 from specviz.trace import Fidelity, RequestStarted
 
@@ -143,6 +143,21 @@ def test_a_block_that_is_damaged_is_told_copied_aside_and_nothing_is_written_ove
     (copy,) = path.parent.glob("*.damaged-*")
     assert path.read_bytes()[place : place + 8] == copy.read_bytes()[place : place + 8]
     assert copy.read_bytes()[place : place + 8] == content[place : place + 8]
+
+
+def test_after_an_internal_error_of_duckdb_the_database_is_opened_again(
+    store: Store,
+) -> None:
+    record(store, new_run(), request_events(2))
+
+    def fail(cursor: duckdb.DuckDBPyConnection) -> None:
+        raise duckdb.InternalException("INTERNAL Error: Attempted to access index 0")
+
+    before = store._database._root
+    with pytest.raises(StoreError, match="INTERNAL"):
+        store.read(fail)
+    assert store.count_runs() == 1
+    assert store._database._root is not before
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
