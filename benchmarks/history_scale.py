@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One page and the text that says that what was asked for is there."""
+    """One page and the text (a pattern) that says that what was asked for is there."""
 
     name: str
     path: str
@@ -97,16 +98,32 @@ def asks(runs: list[str]) -> list[Ask]:
 
 
 def loads(runs: list[str]) -> list[Load]:
+    """Pages opened by their address: the browser loads all of the app first."""
     return [
-        Load("Live", "", "Run"),
-        Load("Runs", "run", "Runs"),
-        Load("a run", f"run?run={runs[0]}", "Figures"),
-        Load("Compare", f"compare?arms={runs[0]},{runs[1]}", "Texts"),
-        Load("Query, a question", "query?question=category-position", "ended here, % of drafts"),
-        Load("Benchmark", "benchmark", "New benchmark"),
-        Load("K", "k", "What K does"),
-        Load("Technique", "decide", "Draft model"),
-        Load("Cost", "cost", "Requests per day"),
+        Load("Live", "", "^Run$"),
+        Load("Runs", "run", "^[0-9,]+ lines · "),
+        Load("a run", f"run?run={runs[0]}", "^Figures$"),
+        Load("Compare, two runs", f"compare?arms={runs[0]},{runs[1]}", "^Aligned by|^Marked"),
+        Load("Query, a question", "query?question=category-position", "^Most: "),
+        Load("Benchmark", "benchmark", "^New benchmark$"),
+        Load("K", "k", "^What K does$"),
+        Load("Technique", "decide", "^Draft model$"),
+        Load("Cost", "cost", "^Requests per day$"),
+    ]
+
+
+def clicks() -> list[Load]:
+    """Pages chosen in the navigation of the open app; `path` is the link."""
+    return [
+        Load("Runs", "Runs", "^[0-9,]+ lines · "),
+        Load("Query, a question", "Which category rejects most", "^Most: "),
+        Load("Compare", "Compare", "^Runs, arms of benchmarks"),
+        Load("Query", "Query", "^Ask the stored runs$"),
+        Load("Benchmark", "Benchmark", "^New benchmark$"),
+        Load("K", "K", "^What K does$"),
+        Load("Technique", "Technique", "^Draft model$"),
+        Load("Cost", "Cost", "^Requests per day$"),
+        Load("Live", "Live", "^Run$"),
     ]
 
 
@@ -170,29 +187,38 @@ def asked_of(path: Path) -> dict[str, object]:
     return {"asked_ms": took, "opened_ms": opened}
 
 
-def seen(path: Path, folder: Path) -> dict[str, list[float]]:
-    """ms from asking for a page's address until what it is about is there, in Chromium."""
+def seen(path: Path, folder: Path) -> dict[str, dict[str, list[float]]]:
+    """ms until what a page is about is there, in Chromium: by its address, and by a click."""
     with open_store(path) as store:
-        wanted = loads(runs_of(store))
-    took: dict[str, list[float]] = {load.name: [] for load in wanted}
+        runs = runs_of(store)
     with started_app(path, folder / "app.log") as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
-        for turn in range(LOADS + 1):
-            for load in wanted:
-                took[load.name].append(ms_of(lambda load=load: open_page(page, url, load)))
-                if turn == 0:
-                    took[load.name].clear()
-                page.wait_for_timeout(500)  # what it still does belongs to this page
+        opened = timed(page, loads(runs), lambda load: page.goto(
+            f"{url}/{load.path}", wait_until="commit"))  # fmt: skip
+        clicked = timed(page, clicks(), lambda load: page.get_by_role(
+            "link", name=re.compile(rf"^{load.path}|: {load.path}")).first.click())  # fmt: skip
         browser.close()
-    for name, times in took.items():
-        print(f"{name:20} usable after {median(times):5.0f} ms, P95 {p95(times):5.0f} ms")
+    for how, took in (("by its address", opened), ("by a click", clicked)):
+        for name, times in took.items():
+            print(f"{name:20} {how:15} {median(times):5.0f} ms, P95 {p95(times):5.0f} ms")
+    return {"address": opened, "click": clicked}
+
+
+def timed(page: Page, wanted: list[Load], go: Callable[[Load], object]) -> dict[str, list[float]]:
+    took: dict[str, list[float]] = {load.name: [] for load in wanted}
+    for turn in range(LOADS + 1):
+        for load in wanted:
+            ms = ms_of(lambda load=load: arrive(page, load, go))
+            if turn > 0:  # the first time fills caches
+                took[load.name].append(ms)
+            page.wait_for_timeout(500)  # what it still does belongs to this page
     return took
 
 
-def open_page(page: Page, url: str, load: Load) -> None:
-    page.goto(f"{url}/{load.path}", wait_until="commit")
-    page.get_by_text(load.ready, exact=True).first.wait_for(timeout=60_000)
+def arrive(page: Page, load: Load, go: Callable[[Load], object]) -> None:
+    go(load)
+    page.get_by_text(re.compile(load.ready)).first.wait_for(timeout=60_000)
 
 
 def runs_of(store: Store) -> list[str]:

@@ -14,7 +14,9 @@ from specviz.analysis.compare.pieces import Answer, by_tokens, by_words, diverge
 from specviz.analysis.compare.rows import Row, aligned_rows
 from specviz.analysis.digits import probability_text
 from specviz.analysis.visible import token_name
+from specviz.store import Store
 from specviz.store.compare_reads import AnswerRow
+from specviz.store.requests import read_titles
 from specviz.trace import Trace
 from specviz.views import compare_state as state
 from specviz.views.compare_html import rows_html
@@ -57,11 +59,6 @@ class Said:
         return told if len(told) == len(self.trace.emitted) else None
 
     @property
-    def is_first(self) -> bool:
-        """Whether it is the first answer of its run."""
-        return bool(self.arm.requests["request_id"].iloc[0] == self.row.request_id)
-
-    @property
     def ending(self) -> str:
         return f"ended ({self.row.finish_reason or 'incomplete'})"
 
@@ -87,18 +84,20 @@ def texts(compared: Compared) -> None:
 def replay(compared: Compared) -> None:
     """The strips of the runs that were kept step by step, side by side."""
     said = [one for one in _said(compared, compared.runs()) if one.trace is not None]
-    if later := [one.arm.name for one in said if not one.is_first]:
-        st.text(
-            f"Only a run's first request is replayed: this one is a later of {', '.join(later)}."
-        )
-    said = [one for one in said if one.is_first]
     if not said:
         st.info("No run here was kept step by step: a benchmark keeps texts and counts only.")
         return
     for start in range(0, len(said), STRIPS_A_ROW):
         for column, one in zip(st.columns(STRIPS_A_ROW), said[start : start + 2], strict=False):
             with column:
-                token_strip(f"/ws/runs/{one.arm.key}", mode="replay", key=f"strip-{one.arm.key}")
+                source = f"/ws/runs/{one.arm.key}/{_place(compared.store, one)}"
+                token_strip(source, mode="replay", key=f"strip-{source}")
+
+
+def _place(store: Store, said: Said) -> int:
+    """Which of its run's requests an answer is, from 0."""
+    titles = store.read(lambda cursor: read_titles(cursor, said.arm.key))
+    return [title.request_id for title in titles].index(said.row.request_id)
 
 
 def _said(compared: Compared, runs: Sequence[RunArm]) -> list[Said]:
