@@ -76,6 +76,7 @@ class _Maker:
         self._five_best = five_best
         self._order = rng.permutation(VOCABULARY).astype(np.int32)
         self._words = pa.array([f" {word:x}"[:9] for word in range(VOCABULARY)], pa.string())
+        self._prompts = [self._text(60) for _ in range(REQUESTS_PER_RUN)]
 
     def run(self, index: int) -> tuple[pa.Table, pa.Table, pa.Table, pa.Table]:
         method, k = ARMS[index % len(ARMS)]
@@ -145,10 +146,10 @@ class _Maker:
             "request_id": [request_id], "run_id": [run_id], "status": ["finished"],
             "started_at": pa.array([sent_at], pa.timestamp("us")),
             "prompt_id": [f"prompt-{number}"], "category": [CATEGORIES[number % len(CATEGORIES)]],
-            "prompt": [" ".join(self._words.take(pa.array(self._tokens(60))).to_pylist())],
+            "prompt": [self._prompts[number]],
             "prompt_token_ids": [self._tokens(80).tolist()], "fidelity": ["traced"],
             "finish_reason": ["stop"],
-            "output_text": ["".join(self._words.take(pa.array(self._tokens(out))).to_pylist())],
+            "output_text": [self._text(out)],
             "ttft_ms": [float(elapsed[0])], "e2el_ms": [float(elapsed[-1])],
             "tpot_ms": [float(elapsed[-1] - elapsed[0]) / (out - 1)],
             "num_steps": [steps], "num_drafts": [steps], "num_draft_tokens": [drafted],
@@ -209,6 +210,9 @@ class _Maker:
         )  # fmt: skip
         offsets = np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
         return pa.ListArray.from_arrays(pa.array(offsets), best)
+
+    def _text(self, size: int) -> str:
+        return "".join(self._words.take(pa.array(self._tokens(size))).to_pylist())
 
     def _tokens(self, size: int) -> NDArray[np.int32]:
         ranks = np.minimum(self._rng.zipf(1.3, size) - 1, VOCABULARY - 1)
