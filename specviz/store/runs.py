@@ -165,8 +165,10 @@ def rows_of(cursor: DuckDBPyConnection) -> Iterator[dict[str, Any]]:
 
 
 def _steps(cursor: DuckDBPyConnection, request_id: str, started_at: datetime) -> tuple[Step, ...]:
-    """The time is what finds them: it ascends through the tables, the ids do not. Sorted here: a few
-    rows take Python less than DuckDB's sort takes to begin."""
+    """The time is what finds them: it ascends through the tables, the ids do not.
+
+    Sorted here: a few rows take Python less than DuckDB's sort takes to begin.
+    """
     drafted = _drafted(cursor, request_id, started_at)
     cursor.execute(
         "SELECT * FROM steps WHERE started_at = ? AND request_id = ?", [started_at, request_id]
