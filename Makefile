@@ -33,7 +33,7 @@ test: $(STAMP) ## all tests but the slow ones (ARGS="-k name")
 	@scripts/postgres.sh
 	$(BIN)/pytest $(ARGS)
 
-test-slow: $(STAMP) ## the tests that take minutes each
+test-slow: $(STAMP) ## what make test leaves out: run it before a release
 	@scripts/chromium.sh
 	$(BIN)/pytest -m slow $(ARGS)
 

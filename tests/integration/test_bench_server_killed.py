@@ -46,6 +46,7 @@ def server_with(word: str) -> psutil.Process:
     return next(process for process in servers() if word in " ".join(process.cmdline()))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_its_arm_is_marked_and_resuming_finishes_it(tmp_path: Path) -> None:
     with runtime.opened(tmp_path / "runs.duckdb") as current:

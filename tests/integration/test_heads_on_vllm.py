@@ -23,7 +23,7 @@ from specviz.engines.vllm.server import Server
 from specviz.paths import DEMO_TARGET, MODELS
 from specviz.prompts import CATEGORIES, load_prompts
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 K = 5
 TOKENS = 80

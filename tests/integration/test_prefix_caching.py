@@ -14,7 +14,7 @@ from specviz.engines.vllm.timed import open_timed
 from specviz.paths import DEMO_TARGET
 from specviz.prompts import load_prompts
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 LONG = max(load_prompts("summarization"), key=lambda prompt: len(prompt.text))
 

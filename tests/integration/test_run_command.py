@@ -24,6 +24,8 @@ from specviz.paths import PROJECT_ROOT
 
 pytestmark = pytest.mark.integration
 
+KINDS = ["draft_server", pytest.param("ngram_server", marks=pytest.mark.slow)]
+
 PROMPTS = (
     "Write a Python function that returns the largest even number in a list.",
     "What is 17 plus 25?",
@@ -98,7 +100,7 @@ def check_steps(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("sampling", [(), SAMPLED], ids=["greedy", "sampled"])
-@pytest.mark.parametrize("kind", ["draft_server", "ngram_server"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_step_adds_up_and_the_sums_are_the_servers(
     request: pytest.FixtureRequest, asked: Asks, kind: str, sampling: tuple[str, ...]
 ) -> None:
@@ -135,7 +137,7 @@ def test_accept_prob_and_u_reproduce_every_verdict_of_a_sampled_run(
         assert (token["u"] <= token["accept_prob"]) == (token["verdict"] == "accepted")
 
 
-@pytest.mark.parametrize("kind", ["draft_server", "ngram_server"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_greedy_text_equals_the_baselines(
     request: pytest.FixtureRequest, baseline_server: Server, asked: Asks, kind: str
 ) -> None:

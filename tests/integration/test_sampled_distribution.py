@@ -71,6 +71,7 @@ def test_sampled_tokens_follow_the_targets_distribution(draft_server: Server) ->
         assert grouped.total_variation < grouped.noise(len(sampled)) + BF16_ALLOWANCE
 
 
+@pytest.mark.slow
 def test_without_the_fix_the_same_test_sees_the_defect(unfixed_server: Server) -> None:
     handshake = httpx.get(f"{unfixed_server.url}/specviz/handshake").json()
     assert handshake["fixes"] == []

@@ -137,6 +137,7 @@ def test_an_unknown_flag_is_named(log_dir: Path) -> None:
     assert "unrecognized arguments: --speculative-model" in failure(spec, log_dir)
 
 
+@pytest.mark.slow
 def test_vocabularies_that_differ_are_told(log_dir: Path, tmp_path: Path) -> None:
     draft = tmp_path / "draft"
     draft.mkdir()
@@ -149,6 +150,7 @@ def test_vocabularies_that_differ_are_told(log_dir: Path, tmp_path: Path) -> Non
     assert "should have the same vocabulary size" in failure(spec, log_dir)
 
 
+@pytest.mark.slow
 def test_an_engine_that_dies_on_its_first_request_is_a_failed_start(log_dir: Path) -> None:
     config = (
         f'{{"method": "draft_model", "model": "{DEMO_DRAFT}", "num_speculative_tokens": 4, '

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.integration
 
 PROMPTS = [prompt for category in CATEGORIES for prompt in load_prompts(category)[:3]]
 SAMPLING = Sampling(max_tokens=48)
-SPECULATING = ["draft_server", "ngram_server"]
+SPECULATING = ["draft_server", pytest.param("ngram_server", marks=pytest.mark.slow)]
 
 
 @asynccontextmanager

@@ -204,6 +204,7 @@ def test_baseline_emits_one_target_token_per_step(
     assert all(line["drafted"] == [] and len(line["emitted"]) == 1 for line in answer.lines)
 
 
+@pytest.mark.slow
 def test_ngram_lookups_count_as_certain(ngram_server: Server, ask: Callable[..., Any]) -> None:
     for sampling in ({"temperature": 0.0}, SAMPLED):
         answer = ask(ngram_server, **LOOKUP, **sampling)

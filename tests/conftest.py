@@ -1,0 +1,58 @@
+"""`pytest --round-trip`: every database that the tests left is exported and imported again."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--round-trip", action="store_true",
+        help="at the end, export every database in the tests' folders and import it into an "
+        "empty one: all rows must come back",
+    )  # fmt: skip
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if not session.config.getoption("--round-trip"):
+        return
+    base: Path = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+    told = round_trips(sorted(base.rglob("*.duckdb")))
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    reporter.write_line(f"\n{told['same']} databases came back, {told['unread']} cannot be opened")
+    for line in told["differ"]:
+        reporter.write_line(line, red=True)
+    if told["differ"]:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def round_trips(files: list[Path]) -> dict[str, object]:
+    """How many came back, how many cannot be opened (damaged on purpose), which differ and why."""
+    from round_trip import assert_round_trip
+
+    from specviz.errors import StoreError
+    from specviz.store import open_store
+
+    same, unread, differ = 0, 0, []
+    for file in files:
+        with tempfile.TemporaryDirectory() as folder:
+            for one in (file, file.with_name(f"{file.name}.wal")):
+                if one.exists():
+                    shutil.copy(one, folder)
+            try:
+                store = open_store(Path(folder) / file.name)
+            except StoreError:
+                unread += 1
+                continue
+            with store:
+                try:
+                    assert_round_trip(store)
+                    same += 1
+                except (AssertionError, StoreError) as error:
+                    differ.append(f"{file}: {error}"[:500])
+    return {"same": same, "unread": unread, "differ": differ}
