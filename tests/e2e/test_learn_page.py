@@ -56,7 +56,9 @@ def test_every_section_opens_without_anything_stored(page: Page, app_url: str) -
         section(page, name)
         expect(page.get_by_text(words).first).to_be_visible(timeout=SLOW_MS)
         expect(page).to_have_url(re.compile(f"section={name}"))
-        expect(page.get_by_text("Where the documents disagree")).to_be_visible(timeout=SLOW_MS)
+        expect(page.get_by_text("Where the documents disagree").first).to_be_visible(
+            timeout=SLOW_MS
+        )
         assert page.get_by_test_id("stException").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

@@ -21,32 +21,36 @@ from specviz.trace import Event, Step
 
 pytestmark = pytest.mark.integration
 
-STORY = load_prompts("creative_writing")[2]
+(STORY,) = (
+    prompt
+    for prompt in load_prompts("creative_writing")
+    if prompt.prompt_id == "creative_writing-025"
+)
+"""Its greedy answer is the longest: over a hundred tokens, of which the first step is seen."""
 
 
 async def test_what_arrived_is_kept_and_the_error_is_one_sentence(
     start: Callable[[ServerSpec], Server], tmp_path: Path
 ) -> None:
     server = start(ServerSpec(str(DEMO_TARGET), Method.NGRAM, k=3))
-    # greedy, so that it is always the same answer: some sixty tokens, of which five steps are seen
     config = RunConfig(EngineKind.VLLM, Method.NGRAM, 3, Sampling(max_tokens=1500))
     run = Run("run", "run", config, RunStatus.RUNNING, datetime.now(UTC))
     seen: list[Step] = []
 
-    def kill_after_some(event: Event) -> None:
+    def kill_at_once(event: Event) -> None:
         if isinstance(event, Step):
             seen.append(event)
-        if len(seen) == 5:
+        if len(seen) == 1:
             for process in psutil.Process(server.pid).children(recursive=True):
                 process.kill()
 
     engine = await open_vllm(server.url, stall_timeout_s=20.0)
     with open_store(tmp_path / "runs.duckdb") as store:
-        outcome = await answer(engine, run, STORY, store, kill_after_some)
+        outcome = await answer(engine, run, STORY, store, kill_at_once)
         await engine.close()
         (request,) = store.requests_of("run")
         stored = store.trace(request.request_id)
     assert outcome.status is RunStatus.PARTIAL
     assert outcome.error is not None and "kept" in outcome.error
     assert len(outcome.error.splitlines()) == 1
-    assert len(stored.steps) == len(seen) >= 5
+    assert len(stored.steps) == len(seen) >= 1

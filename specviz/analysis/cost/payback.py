@@ -82,6 +82,8 @@ def payback(usd_per_request: float, requests_per_day: float, training: Training)
         return Payback(Outcome.NOTHING_TO_PAY, 0.0, 0.0)
     requests = training.usd / usd_per_request
     days = requests / requests_per_day
+    if math.isinf(requests) or math.isinf(days):  # a saving that only rounding has left
+        return Payback(Outcome.NO_SAVING)
     if training.period_days is not None and days > training.period_days:
         return Payback(Outcome.RETRAINED_FIRST)
     return Payback(Outcome.PAID_BACK, requests, days)

@@ -59,6 +59,7 @@ def test_payback_is_the_day_on_which_a_simulation_is_in_the_black(
         (0.01, Training(100.0), Outcome.PAID_BACK),
         (0.0, Training(100.0), Outcome.NO_SAVING),
         (-0.01, Training(0.0), Outcome.NO_SAVING),
+        (1e-311, Training(1.0), Outcome.NO_SAVING),
         (0.01, Training(0.0, 4, retrains=True), Outcome.NOTHING_TO_PAY),
         (0.01, Training(1000.0, 4, retrains=True), Outcome.RETRAINED_FIRST),
         (0.01, Training(1000.0, 4, retrains=False), Outcome.PAID_BACK),
