@@ -97,6 +97,7 @@ def test_serve_prints_its_url_and_stops_cleanly_on_ctrl_c(log_dir: Path) -> None
     assert "loading weights" in progress and "ready" in progress
 
 
+@pytest.mark.slow
 def test_killing_the_parent_leaves_no_process(log_dir: Path) -> None:
     process = python(START_AND_DIE, log_dir)
     out, err = process.communicate(timeout=240.0)
