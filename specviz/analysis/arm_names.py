@@ -1,4 +1,4 @@
-"""One name per arm, told apart where two arms have the same title."""
+"""Short names of arms and runs, told apart by the first thing in which they differ."""
 
 from __future__ import annotations
 
@@ -10,24 +10,27 @@ from specviz.config import RunConfig
 
 def arm_names(configs: Sequence[RunConfig]) -> list[str]:
     """The arms' titles; equal ones get what differs (engine, dtype), and at last a number."""
-    names = [config.title for config in configs]
-    names = _told_apart(names, [config.engine.value for config in configs])
-    names = _told_apart(names, [config.options.get("dtype", "") for config in configs])
-    return _numbered(names)
+    return told_apart(
+        [config.title for config in configs],
+        [(config.engine.value, config.options.get("dtype", "")) for config in configs],
+    )
 
 
-def _told_apart(names: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Add its word to every name that several arms have, if their words differ."""
-    words_of: dict[str, set[str]] = {}
-    for name, word in zip(names, words, strict=True):
-        words_of.setdefault(name, set()).add(word)
-    return [
-        f"{name} · {word}" if word and len(words_of[name]) > 1 else name
-        for name, word in zip(names, words, strict=True)
-    ]
+def told_apart(titles: Sequence[str], details: Sequence[Sequence[str]]) -> list[str]:
+    """The titles; equal ones get those of their details that tell some of them apart.
 
-
-def _numbered(names: Sequence[str]) -> list[str]:
+    `details` are equally many for each title, the most telling first. What is equal in all of them
+    is numbered.
+    """
+    names = list(titles)
+    for words in zip(*details, strict=True):
+        groups: dict[str, set[str]] = {}
+        for name, word in zip(names, words, strict=True):
+            groups.setdefault(name, set()).add(word)
+        names = [
+            f"{name} · {word}" if word and len(groups[name]) > 1 else name
+            for name, word in zip(names, words, strict=True)
+        ]
     total, seen = Counter(names), Counter[str]()
     numbered = []
     for name in names:

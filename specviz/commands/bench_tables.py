@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from specviz.analysis.benchmark.results import CounterCheck, Speedup, load_text
-from specviz.analysis.digits import digits
+from specviz.analysis.benchmark.cell_figures import COLUMNS, Document, cell_figures, load_of
+from specviz.analysis.benchmark.results import CounterCheck, Speedup
 
 PIPED_WIDTH = 140
 """Columns where there is no terminal to ask."""
 
-COLUMNS = (
-    *("TTFT P50 ms", "TPOT P50 ms", "TPOT P95 ms", "E2E P50 ms", "tok/s", "accepted"),
-    *("tok/step", "speed-up, 95 %"),
-)
-
 NOTES_SHOWN = 6
-
-Document = Mapping[str, Any]
 
 
 def print_results(found: Document) -> None:
@@ -33,8 +25,8 @@ def print_results(found: Document) -> None:
     requests, results = found["requests"], found["results"]
     done = f"{requests['finished']} of {requests['planned']} requests"
     console.print(Text(f"{found['name']} · {done} · {found['hardware'] or ''}"))
-    for cell in dict.fromkeys((cell["temperature"], _load(cell)) for cell in results["cells"]):
-        cells = [c for c in results["cells"] if (c["temperature"], _load(c)) == cell]
+    for cell in dict.fromkeys((cell["temperature"], load_of(cell)) for cell in results["cells"]):
+        cells = [c for c in results["cells"] if (c["temperature"], load_of(c)) == cell]
         console.print()
         console.print(_table(f"{cell[1]}, temperature {cell[0]:g}", cells))
     console.print()
@@ -61,27 +53,9 @@ def _table(title: str, cells: Sequence[Document]) -> Table:
     for name in COLUMNS:
         table.add_column(name, justify="right", no_wrap=name.startswith("speed"))
     for cell in cells:
-        accepted = cell["acceptance"] or {}
-        figures = (
-            _quantile(cell["ttft_ms"], "p50"),
-            _quantile(cell["tpot_ms"], "p50"),
-            _quantile(cell["tpot_ms"], "p95"),
-            _quantile(cell["e2el_ms"], "p50"),
-            cell["throughput_tok_s"],
-            accepted.get("rate"),
-            accepted.get("length"),
-        )
-        shown = (digits(figure) or "–" for figure in figures)
+        shown = (text or "–" for text in cell_figures(cell))
         table.add_row(Text(cell["arm"]), *shown, speedup_text(cell["speedup"]))
     return table
-
-
-def _quantile(quantiles: Document | None, name: str) -> float | None:
-    return None if quantiles is None else quantiles[name]
-
-
-def _load(cell: Document) -> str:
-    return load_text(cell["concurrency"], cell["request_rate"])
 
 
 def _check(check: CounterCheck) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specviz.commands.options import DbOption, JsonOption
+from specviz.commands.options import DbOption, JsonOption, existing
 from specviz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,17 +58,12 @@ def export(
 def _exported(ids: list[str] | None, kind: str, out: Path, db: Location | None) -> Exported:
     """From the database, or from the app that owns it. Raises UsageError or StoreError."""
     from specviz.report import export as export_any
-    from specviz.store import StoreBusy, default_location, open_store
+    from specviz.store import StoreBusy, open_store
     from specviz.store.exchange import Format
     from specviz.web.exchange_client import fetch
 
-    location = db or default_location()
-    if isinstance(location, Path) and not location.exists():
-        raise UsageError(
-            f"There is no database {location}: record a run first, or name one with --db."
-        )
     try:
-        with open_store(location) as store:
+        with open_store(existing(db)) as store:
             return export_any(store, ids, Format(kind), out)
     except StoreBusy as busy:
         if busy.url is None:

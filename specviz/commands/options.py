@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from specviz.errors import UsageError
+
+if TYPE_CHECKING:
+    from specviz.store import Location
 
 
 def _location(text: str) -> Any:
@@ -23,3 +29,15 @@ DbOption = Annotated[
         help="The DuckDB file of the runs, or a shared store (ducklake:postgres:…;data=…).",
     ),
 ]
+
+
+def existing(db: Location | None) -> Location:
+    """The store that was named, or the usual one. Raises UsageError for a file that is not."""
+    from specviz.store import default_location
+
+    location = db or default_location()
+    if isinstance(location, Path) and not location.exists():
+        raise UsageError(
+            f"There is no database {location}: record a run first, or name one with --db."
+        )
+    return location

@@ -8,13 +8,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specviz.commands.options import DbOption, JsonOption
-from specviz.errors import UsageError
+from specviz.commands.options import DbOption, JsonOption, existing
 
 if TYPE_CHECKING:
     from specviz.store import Location
@@ -46,18 +44,13 @@ def query(
 
 def _answer(sql: str, db: Location | None, limit: int) -> dict[str, Any]:
     """From the database, or from the app that owns it. Raises UsageError or StoreError."""
-    from specviz.store import StoreBusy, default_location, open_store
+    from specviz.store import StoreBusy, open_store
     from specviz.store.sandbox import run_sql
     from specviz.store.sql_result import document
     from specviz.web.query_client import ask
 
-    location = db or default_location()
-    if isinstance(location, Path) and not location.exists():
-        raise UsageError(
-            f"There is no database {location}: record a run first, or name one with --db."
-        )
     try:
-        with open_store(location) as store:
+        with open_store(existing(db)) as store:
             return document(run_sql(store, sql, limit_rows=limit))
     except StoreBusy as busy:
         if busy.url is None:

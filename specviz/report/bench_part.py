@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from specviz.analysis.benchmark.results import CounterCheck, Speedup, load_text
+from specviz.analysis.benchmark.cell_figures import COLUMNS, cell_figures, load_of
+from specviz.analysis.benchmark.results import CounterCheck, Speedup
 from specviz.analysis.digits import digits
 from specviz.report.content import Json
 from specviz.report.markup import block, pairs, table, text
 
-HEAD = (
-    *("arm", "TTFT P50 ms", "TPOT P50 ms", "TPOT P95 ms", "E2E P50 ms", "tok/s", "accepted"),
-    *("tok/step", "speed-up, 95 %"),
-)
 ELSEWHERE = (
     *("model", "server", "dataset", "method", "k", "concurrency", "request_rate"),
     *("num_requests", "num_failed", "duration_s", "prompt_tokens", "output_tokens"),
@@ -56,37 +51,19 @@ def elsewhere_part(row: Json) -> str:
 def _results(results: Json) -> list[str]:
     parts = []
     cells = results["cells"]
-    for temperature, load in dict.fromkeys((cell["temperature"], _load(cell)) for cell in cells):
-        here = [c for c in cells if (c["temperature"], _load(c)) == (temperature, load)]
+    for temperature, load in dict.fromkeys((cell["temperature"], load_of(cell)) for cell in cells):
+        here = [c for c in cells if (c["temperature"], load_of(c)) == (temperature, load)]
         parts.append(f"<h3>{text(load)}, temperature {temperature:g}</h3>")
-        parts.append(table(HEAD, map(_row, here)))
+        parts.append(table(("arm", *COLUMNS), map(_row, here)))
     notes = [_check(CounterCheck(**check)) for check in results["checks"]]
     notes += [*results["notes"], *(note for cell in cells for note in cell["notes"])]
     lines = "".join(f"<li>{text(note)}</li>" for note in dict.fromkeys(notes))
     return [*parts, f"<ul>{lines}</ul>"]
 
 
-def _row(cell: Json) -> tuple[Any, ...]:
-    accepted = cell["acceptance"] or {}
+def _row(cell: Json) -> tuple[str | None, ...]:
     speedup = cell["speedup"]
-    figures = (
-        _quantile(cell["ttft_ms"], "p50"),
-        _quantile(cell["tpot_ms"], "p50"),
-        _quantile(cell["tpot_ms"], "p95"),
-        _quantile(cell["e2el_ms"], "p50"),
-        cell["throughput_tok_s"],
-        accepted.get("rate"),
-        accepted.get("length"),
-    )
-    return (cell["arm"], *map(digits, figures), Speedup(**speedup).text if speedup else None)
-
-
-def _quantile(quantiles: Json | None, name: str) -> float | None:
-    return None if quantiles is None else quantiles[name]
-
-
-def _load(cell: Json) -> str:
-    return load_text(cell["concurrency"], cell["request_rate"])
+    return (cell["arm"], *cell_figures(cell), Speedup(**speedup).text if speedup else None)
 
 
 def _check(check: CounterCheck) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from specviz.analysis.arm_names import told_apart
 from specviz.analysis.benchmark.results import load_text
-from specviz.analysis.compare.names import told_apart
 from specviz.analysis.terminal import terminal_text
 from specviz.analysis.visible import shortened
 from specviz.config import RunConfig

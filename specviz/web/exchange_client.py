@@ -12,11 +12,12 @@ from typing import Any
 
 import httpx
 
-from specviz.errors import StoreError, UsageError
+from specviz.errors import UsageError
 from specviz.store.exchange import Exported, Format, Told
 from specviz.store.exchange.exporting import written
 from specviz.store.exchange.parquet_file import zip_folder
 from specviz.store.ingest_client import authorization
+from specviz.web.app_client import answering, check
 
 TIMEOUT = httpx.Timeout(30.0, read=600.0, write=600.0)
 SUMMARY_HEADER = "X-Specviz-Export"
@@ -30,14 +31,14 @@ def fetch(url: str, ids: Sequence[str] | None, kind: Format, path: Path) -> Expo
     if path.is_dir():
         raise UsageError(f"{path} is a folder: the app gives one file, name it with -o.")
     asked: dict[str, str | list[str]] = {"format": kind.value, "id": list(ids or ())}
-    with written(path) as fresh, _answering(url):
+    with written(path) as fresh, answering(url):
         address = f"{url.rstrip('/')}/api/export"
         with httpx.stream(
             "GET", address, params=asked, headers=authorization(), timeout=TIMEOUT
         ) as response:
             if response.status_code != httpx.codes.OK:
                 response.read()
-                _raise(url, response)
+                check(url, response)
             with fresh.open("wb") as file:
                 for chunk in response.iter_bytes():
                     file.write(chunk)
@@ -54,12 +55,11 @@ def send(url: str, path: Path, told: Told) -> dict[str, Any]:
     asked = {"file": path.name, "method": told.method, "k": told.k, "name": told.name}
     params = {key: str(value) for key, value in asked.items() if value is not None}
     address = f"{url.rstrip('/')}/api/import"
-    with _one_file(path) as single, _answering(url), single.open("rb") as body:
+    with _one_file(path) as single, answering(url), single.open("rb") as body:
         response = httpx.post(
             address, params=params, content=body, headers=authorization(), timeout=TIMEOUT
         )
-    if response.status_code != httpx.codes.OK:
-        _raise(url, response)
+    check(url, response)
     return dict(response.json())
 
 
@@ -73,24 +73,3 @@ def _one_file(path: Path) -> Iterator[Path]:
         single = Path(work) / "export.zip"
         zip_folder(path, single)
         yield single
-
-
-@contextmanager
-def _answering(url: str) -> Iterator[None]:
-    try:
-        yield
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise StoreError(
-            f"The specviz app at {url} does not answer ({str(error) or type(error).__name__}): "
-            "check that it is running."
-        ) from error
-
-
-def _raise(url: str, response: httpx.Response) -> None:
-    try:
-        told = str(response.json()["error"])
-    except (ValueError, KeyError, TypeError):
-        told = f"The specviz app at {url} failed: HTTP {response.status_code}."
-    if response.status_code == httpx.codes.BAD_REQUEST:
-        raise UsageError(told)
-    raise StoreError(told)

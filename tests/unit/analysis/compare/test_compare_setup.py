@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from specviz.analysis.arm_names import told_apart
 from specviz.analysis.compare.config_diff import config_diff, facts_of_runs
 from specviz.analysis.compare.judged import judged_there
-from specviz.analysis.compare.names import told_apart
 from specviz.analysis.compare.positions import rates_by_position
 from specviz.analysis.compare.reasons import not_for_times, to_mind
 from specviz.config import EngineKind, Method, RunConfig, Sampling
