@@ -1,6 +1,7 @@
 # specviz: `make` lists the targets. All of them work in .venv, which they make when it is needed.
 
-PYTHON ?= python3.11
+# 3.11, 3.12 or 3.13; without one named, scripts/python.sh finds it
+PYTHON ?=
 SPECVIZ_PORT ?= 8501
 ARGS ?=
 
@@ -9,8 +10,6 @@ BIN := .venv/bin
 # another name, so a changed lock is installed by the next `make run` or `make test`.
 INPUTS := Makefile scripts/install.sh pyproject.toml $(wildcard requirements/*.lock)
 STAMP := .venv/.installed-$(shell cat $(INPUTS) | sha256sum | cut -c1-16)
-# Where `make lock` finds torch's CPU wheel; a folder does as well: --find-links DIR
-CPU_WHEELS ?= --torch-backend cpu
 
 .DEFAULT_GOAL := help
 .PHONY: help install run test test-slow lint format bench lock
@@ -49,5 +48,5 @@ format: $(STAMP) ## what ruff can put right by itself
 bench: $(STAMP) ## every performance figure of the README, measured again
 	$(BIN)/python -m benchmarks $(ARGS)
 
-lock: $(STAMP) ## the locks again, from requirements.txt and requirements/dev.txt
-	CPU_WHEELS="$(CPU_WHEELS)" scripts/lock.sh
+lock: $(STAMP) ## the locks again, from requirements.txt and requirements/dev.txt (ARGS=--upgrade)
+	scripts/lock.sh $(ARGS)

