@@ -90,8 +90,8 @@ def rows(source: Source, known: Evidence, cells, *, replayed: bool) -> list[Row]
             Row(
                 source.value,
                 foretold.k,
-                cell.acceptance.length,
-                foretold.length.value / cell.acceptance.length - 1,
+                cell.acceptance.mean_acceptance_length,
+                foretold.mean_acceptance_length.value / cell.acceptance.mean_acceptance_length - 1,
                 speedup,
                 told / speedup - 1 if told and speedup else None,
             )

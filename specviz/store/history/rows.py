@@ -27,7 +27,7 @@ class Order(StrEnum):
     REQUESTS = "requests"
     ACCEPTANCE = "acceptance"
     TOKENS_PER_STEP = "tok/step"
-    TOKENS_PER_S = "tok/s"
+    OUTPUT_THROUGHPUT = "tok/s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class HistoryRow:
     `name` is what a person called it, None where nobody did; `title` what it is. `started_at` is
     None where another tool's file does not tell. Methods, models, servers, categories and
     fidelities are those of all its requests, in alphabetical order. `num_runs`: runs of a
-    benchmark, 1 for a run, 0 elsewhere. `acceptance_rate`: accepted / draft tokens of all
-    requests, `tokens_per_step` likewise, `tokens_per_s`: of one stream, not of the server; all
+    benchmark, 1 for a run, 0 elsewhere. `draft_acceptance_rate`: accepted / draft tokens of all
+    requests, `tokens_per_step` likewise, `output_throughput`: of one stream, not of the server; all
     three are None for a benchmark, whose arms differ.
     """
 
@@ -66,9 +66,9 @@ class HistoryRow:
     prompt_start: str | None
     num_requests: int
     num_runs: int
-    acceptance_rate: float | None
+    draft_acceptance_rate: float | None
     tokens_per_step: float | None
-    tokens_per_s: float | None
+    output_throughput: float | None
     imported_at: datetime | None
     deleted_at: datetime | None
 

@@ -66,8 +66,9 @@ class RequestRow:
 class RunRow:
     """One run as a list shows it; prompt, category and fidelity are those of its first request.
 
-    `acceptance_rate`: accepted / draft tokens of all requests, `tokens_per_step` likewise,
-    `tokens_per_s`: output tokens / time that requests took, so of one stream, not of the server.
+    `draft_acceptance_rate`: accepted / draft tokens of all requests, `tokens_per_step` likewise,
+    `output_throughput`: output tokens / time that requests took, so of one stream, not of the
+    server.
     """
 
     run: Run
@@ -76,9 +77,9 @@ class RunRow:
     category: str | None
     prompt_start: str | None
     fidelity: Fidelity | None
-    acceptance_rate: float | None
+    draft_acceptance_rate: float | None
     tokens_per_step: float | None
-    tokens_per_s: float | None
+    output_throughput: float | None
 
 
 def read_run(cursor: DuckDBPyConnection, run_id: str) -> Run:
@@ -111,11 +112,12 @@ def read_recent(cursor: DuckDBPyConnection, limit: int, offset: int) -> list[Run
                 arg_min_null(category, started_at) AS category,
                 arg_min(left(prompt, {PROMPT_START_CHARS}), started_at) AS prompt_start,
                 arg_min_null(fidelity, started_at) AS fidelity,
-                sum(num_accepted_tokens) / nullif(sum(num_draft_tokens), 0) AS acceptance_rate,
+                sum(num_accepted_tokens) / nullif(
+                    sum(num_draft_tokens), 0) AS draft_acceptance_rate,
                 sum(output_tokens) / nullif(
                     sum(num_steps) FILTER (output_tokens IS NOT NULL), 0) AS tokens_per_step,
                 sum(output_tokens) * 1000 / nullif(
-                    sum(e2el_ms) FILTER (output_tokens IS NOT NULL), 0) AS tokens_per_s
+                    sum(e2el_ms) FILTER (output_tokens IS NOT NULL), 0) AS output_throughput
             FROM requests WHERE run_id IN (SELECT run_id FROM page) GROUP BY run_id
         )
         SELECT * FROM page LEFT JOIN answered USING (run_id) ORDER BY started_at DESC, run_id
@@ -261,9 +263,9 @@ def _run_row(row: Mapping[str, Any]) -> RunRow:
         category=row["category"],
         prompt_start=row["prompt_start"],
         fidelity=Fidelity(row["fidelity"]) if row["fidelity"] else None,
-        acceptance_rate=row["acceptance_rate"],
+        draft_acceptance_rate=row["draft_acceptance_rate"],
         tokens_per_step=row["tokens_per_step"],
-        tokens_per_s=row["tokens_per_s"],
+        output_throughput=row["output_throughput"],
     )
 
 

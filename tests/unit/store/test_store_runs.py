@@ -37,9 +37,9 @@ def test_a_run_in_the_list_sums_its_requests(store: Store) -> None:
     assert (row.num_requests, row.request_id, row.category) == (2, "a", "short_qa")
     assert row.prompt_start == "x" * 80
     assert row.fidelity is Fidelity.TRACED
-    assert row.acceptance_rate == 3 / 6
+    assert row.draft_acceptance_rate == 3 / 6
     assert row.tokens_per_step == 5 / 2
-    assert row.tokens_per_s == 5 / 0.020
+    assert row.output_throughput == 5 / 0.020
 
 
 def test_a_run_without_requests_or_drafts_has_blanks_in_the_list(store: Store) -> None:
@@ -47,7 +47,7 @@ def test_a_run_without_requests_or_drafts_has_blanks_in_the_list(store: Store) -
     (row,) = store.recent_runs()
     assert row.num_requests == 0
     assert row.request_id is None and row.prompt_start is None and row.fidelity is None
-    assert row.acceptance_rate is None and row.tokens_per_step is None
+    assert row.draft_acceptance_rate is None and row.tokens_per_step is None
 
 
 def test_a_typed_prompt_does_not_take_the_category_of_a_later_one(store: Store) -> None:
