@@ -114,7 +114,7 @@ def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:
         (["--rates", "0.5,many"], "--rates '0.5,many' is not a list"),
         (["--rates", "0.5,1.5"], "shares from 0 to 1"),
         (["--rates", "0.5,nan"], "shares from 0 to 1"),
-        (["--rates", "0.5,0.6"], "never rise"),
+        (["--rates", "0.5,0.6"], "cannot rise"),
         (["--target-probs", "1,2"], "Give both"),
         (["--target-probs", "1,2", "--draft-probs", "1,2,3"], "the same tokens"),
         (["--target-probs", "1,2", "--draft-probs", "1,-2"], "--draft-probs cannot"),
