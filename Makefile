@@ -4,6 +4,8 @@
 PYTHON ?=
 SPECVIZ_PORT ?= 8501
 ARGS ?=
+# pytest's processes: tests of real parts share one, unit tests use the others
+WORKERS ?= 2
 
 BIN := .venv/bin
 # The environment is complete when this file exists: another lock or another project file gives
@@ -30,11 +32,12 @@ run: $(STAMP) ## the app on 127.0.0.1:8501 (SPECVIZ_PORT, SPECVIZ_STORE)
 test: $(STAMP) ## all tests but the slow ones (ARGS="-k name")
 	@scripts/chromium.sh
 	@scripts/postgres.sh
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
-test-slow: $(STAMP) ## what make test leaves out: run it before a release
+test-slow: $(STAMP) ## what make test leaves out
 	@scripts/chromium.sh
-	$(BIN)/pytest -m slow $(ARGS)
+	@scripts/postgres.sh
+	$(BIN)/pytest -m slow -n $(WORKERS) --dist loadgroup $(ARGS)
 
 lint: $(STAMP) ## ruff and mypy, changing nothing
 	$(BIN)/ruff check .

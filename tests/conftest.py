@@ -1,4 +1,11 @@
-"""`pytest --round-trip`: every database that the tests left is exported and imported again."""
+"""How tests share two cores, and `pytest --round-trip`.
+
+`make test` runs two workers. Servers, browsers and databases are shared between tests, so all tests
+of real parts go to one worker, one after the other; unit tests go file by file to the other, and to
+both when the real parts are done. Slow draws share nothing and go one by one.
+
+`--round-trip`: every database that the tests left is exported and imported again.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +24,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
 
 
+REAL_PARTS = ("tests/integration/", "tests/e2e/")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Name the group that keeps a test on one worker; without workers a group means nothing."""
+    for item in items:
+        file = item.path.relative_to(config.rootpath).as_posix()
+        if file.startswith(REAL_PARTS):
+            item.add_marker(pytest.mark.xdist_group("real parts"))
+        elif item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.xdist_group(file))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if not session.config.getoption("--round-trip"):
+    is_worker = hasattr(session.config, "workerinput")
+    if is_worker or not session.config.getoption("--round-trip"):
         return
     base: Path = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
     told = round_trips(sorted(base.rglob("*.duckdb")))
