@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from specviz import runtime
-from specviz.engines.opening import warm_up
-from specviz.views.address import app_url, under_base_path
+from specviz.opening import warm_up
+from specviz.views.shared.address import app_url, under_base_path
 from specviz.web import benchmarks, exchange, ingest, query, watch
 
 

@@ -44,11 +44,11 @@ from benchmarks.guidellm_venv import FOLDER, VERSION, guidellm
 from benchmarks.recording import record
 from benchmarks.replay_server import NUMBER
 from specviz.config import Method, Sampling
-from specviz.engines.vllm.arms import demo_spec
-from specviz.engines.vllm.pool import ServerPool
 from specviz.machine import git_revision, hardware_summary, package_version, vllm_version
 from specviz.paths import LOGS, PROJECT_ROOT
-from specviz.prompts import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES, load_prompts
+from specviz.servers.arms import demo_spec
+from specviz.servers.launch.pool import ServerPool
 
 RESULTS = PROJECT_ROOT / "benchmarks" / "results" / "client_cost.json"
 PER_CATEGORY = 8

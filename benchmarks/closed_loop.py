@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from specviz.config import Prompt, Sampling
-from specviz.engines.vllm.timed import TimedServer, open_timed
 from specviz.sample import Sample
+from specviz.servers.timing.timed import TimedServer, open_timed
 
 
 async def closed_loop(

@@ -42,7 +42,7 @@ from specviz.analysis.metrics import summarise
 from specviz.config import Method, Prompt
 from specviz.machine import cpu_count, git_revision, hardware_summary
 from specviz.paths import PROJECT_ROOT
-from specviz.prompts import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.trace import Fidelity, Trace
 
 RESULTS = PROJECT_ROOT / "benchmarks" / "results" / "embedded_speed.json"

@@ -21,9 +21,9 @@ import psutil
 from playwright.sync_api import Error, Page, sync_playwright
 
 from benchmarks.started_app import FLAGS
-from specviz.engines.vllm.server import free_port
 from specviz.machine import hardware_summary
 from specviz.paths import PROJECT_ROOT
+from specviz.servers.launch.server import free_port
 
 RUNS = 3
 MIB = 2**20

@@ -24,15 +24,15 @@ from benchmarks.made_history import batches, put
 from benchmarks.started_app import FLAGS, started_app
 from specviz.machine import hardware_summary
 from specviz.store import Store, open_store
-from specviz.store.compare_reads import read_candidates, read_compared, read_compared_requests
-from specviz.store.history import read_choices, read_history
-from specviz.store.history_rows import HistoryFilter, Item, Kind, Order
-from specviz.store.questions import question_groups
-from specviz.store.requests import read_request, read_titles
-from specviz.store.sandbox import run_sql
-from specviz.store.saved_queries import read_queries
-from specviz.store.schema import read_schema
-from specviz.store.storage import read_share
+from specviz.store.file.size import read_share
+from specviz.store.history.comparison import read_candidates, read_compared, read_compared_requests
+from specviz.store.history.history import read_choices, read_history
+from specviz.store.history.rows import HistoryFilter, Item, Kind, Order
+from specviz.store.runs.requests import read_request, read_titles
+from specviz.store.sql.questions import question_groups
+from specviz.store.sql.sandbox import run_sql
+from specviz.store.sql.saved_queries import read_queries
+from specviz.store.sql.schema import read_schema
 
 DECISIONS = 10_000_000
 TURNS, REQUESTS, LOADS = 20, 100, 10

@@ -16,16 +16,16 @@ from pathlib import Path
 
 from specviz import runtime
 from specviz.analysis.k.curves import Source
-from specviz.bench.k_evidence import Evidence, evidence
-from specviz.bench.k_plan import sweep_plan
-from specviz.bench.replay import replay_arm
 from specviz.bench.results import results_of
 from specviz.config import EngineKind, Method, RunConfig
 from specviz.errors import UsageError
 from specviz.machine import hardware_summary
-from specviz.prompt_sets import PromptSource
-from specviz.prompts import CATEGORIES
+from specviz.prompts.sets import PromptSource
+from specviz.prompts.shipped import CATEGORIES
 from specviz.store import Store
+from specviz.sweep.evidence import Evidence, evidence
+from specviz.sweep.plan import sweep_plan
+from specviz.sweep.redraft import replay_arm
 
 LARGEST = 15
 

@@ -14,7 +14,7 @@ from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.engines.embedded.opening import open_engine
 from specviz.machine import hardware_summary
-from specviz.prompts import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.trace import Trace, fold
 
 ARMS = [

@@ -19,8 +19,8 @@ from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 
 from specviz.store import Store
-from specviz.store.arrow import DECISIONS, STEPS
-from specviz.store.tables import insert_arrow
+from specviz.store.runs.arrow import DECISIONS, STEPS
+from specviz.store.runs.tables import insert_arrow
 
 REQUESTS_PER_RUN = 100
 DECISIONS_PER_REQUEST = 500

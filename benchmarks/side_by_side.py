@@ -36,13 +36,13 @@ from benchmarks.clients import Work
 from benchmarks.closed_loop import closed_loop
 from benchmarks.vllm_bench import VllmBench
 from specviz.config import Method, Prompt, Sampling
-from specviz.engines.vllm.arms import demo_spec
-from specviz.engines.vllm.pool import ServerPool
-from specviz.engines.vllm.timed import TimedServer, open_timed
 from specviz.machine import cpu_count, git_revision, hardware_summary, vllm_version
 from specviz.paths import LOGS, PROJECT_ROOT
-from specviz.prompts import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.sample import Sample
+from specviz.servers.arms import demo_spec
+from specviz.servers.launch.pool import ServerPool
+from specviz.servers.timing.timed import TimedServer, open_timed
 
 RESULTS = PROJECT_ROOT / "benchmarks" / "results" / "side_by_side.json"
 MAX_TOKENS = 128

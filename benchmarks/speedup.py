@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 
 from specviz.analysis.metrics import Metrics, summarise
 from specviz.config import Method, Prompt, Sampling
-from specviz.engines.vllm.arms import demo_spec
-from specviz.engines.vllm.client import VllmEngine, open_vllm
-from specviz.engines.vllm.pool import ServerPool
 from specviz.machine import hardware_summary
 from specviz.paths import LOGS
-from specviz.prompts import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES, load_prompts
+from specviz.servers.arms import demo_spec
+from specviz.servers.client.client import VllmEngine, open_vllm
+from specviz.servers.launch.pool import ServerPool
 from specviz.trace import Trace, fold
 
 RESAMPLES = 2000

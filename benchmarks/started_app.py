@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
-from specviz.engines.vllm.server import free_port
 from specviz.paths import PROJECT_ROOT
+from specviz.servers.launch.server import free_port
 
 FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
 """Of Chromium."""

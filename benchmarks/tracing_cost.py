@@ -30,10 +30,10 @@ import httpx
 import psutil
 
 from specviz.config import Method
-from specviz.engines.vllm.commands import ServerSpec
-from specviz.engines.vllm.server import Server, start_server
-from specviz.engines.vllm.tracing.keys import new_key
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.servers.launch.server import Server, start_server
+from specviz.servers.vllm.command_line import ServerSpec
+from specviz.servers.vllm.tracing.keys import new_key
 
 K = 4
 TARGETS = {"idle": 0.95, "traced": 0.90}

@@ -4,9 +4,9 @@ import streamlit as st
 
 from specviz.errors import StoreError
 from specviz.runtime import current
-from specviz.views import bench_state
-from specviz.views.bench_plan import choose_plan, start_button
-from specviz.views.bench_view import past_benchmarks, show_benchmark
+from specviz.views.benchmark import state as bench_state
+from specviz.views.benchmark.plan import choose_plan, start_button
+from specviz.views.benchmark.view import past_benchmarks, show_benchmark
 
 store = current().store
 benchmark_id = bench_state.opened()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from specviz.errors import StoreError
 from specviz.runtime import current
-from specviz.views.compare_view import show_compare
+from specviz.views.compare.view import show_compare
 
 try:
     show_compare(current().store)

@@ -4,10 +4,10 @@ import streamlit as st
 
 from specviz.errors import SpecvizError
 from specviz.runtime import current
-from specviz.views.bench_words import as_text
-from specviz.views.cost_controls import choose_case
-from specviz.views.cost_view import show_case
-from specviz.views.disagreements import show_disagreements
+from specviz.views.benchmark.plan_text import as_text
+from specviz.views.cost.controls import choose_case
+from specviz.views.cost.view import show_case
+from specviz.views.shared.disagreements import show_disagreements
 
 controls, results = st.columns([1, 3.4], gap="medium")
 try:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from specviz.errors import StoreError
 from specviz.runtime import current
-from specviz.views.decision_view import show_decision
+from specviz.views.technique.view import show_decision
 
 try:
     show_decision(current().store)

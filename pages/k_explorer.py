@@ -4,8 +4,8 @@ import streamlit as st
 
 from specviz.errors import StoreError
 from specviz.runtime import current
-from specviz.views.k_controls import ask
-from specviz.views.k_view import show_k
+from specviz.views.k.controls import ask
+from specviz.views.k.view import show_k
 
 controls, results = st.columns([1, 3.4], gap="medium")
 try:

@@ -1,5 +1,5 @@
 """Learn: why speculative decoding is lossless, when it pays, and how each method drafts."""
 
-from specviz.views.learn_view import show_learn
+from specviz.views.learn.view import show_learn
 
 show_learn()

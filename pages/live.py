@@ -4,10 +4,11 @@ import streamlit as st
 
 from specviz.errors import UsageError
 from specviz.runtime import current
-from specviz.views import live_controls, live_state
-from specviz.views.arm_controls import arm_settings
-from specviz.views.empty_live import before_the_run
-from specviz.views.job_view import cancel_button, show_job
+from specviz.views.live import controls as live_controls
+from specviz.views.live import state as live_state
+from specviz.views.live.arm_controls import arm_settings
+from specviz.views.live.before_run import before_the_run
+from specviz.views.live.job import cancel_button, show_job
 
 live_state.ensure_prompt()
 

@@ -4,9 +4,9 @@ import streamlit as st
 
 from specviz.errors import StoreError
 from specviz.runtime import current
-from specviz.views import query_state
-from specviz.views.query_lists import show_lists
-from specviz.views.query_view import show_query
+from specviz.views.query import state as query_state
+from specviz.views.query.lists import show_lists
+from specviz.views.query.view import show_query
 
 store = current().store
 lists, query = st.columns([3, 8], gap="medium")

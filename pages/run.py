@@ -4,10 +4,10 @@ import streamlit as st
 
 from specviz.errors import StoreError
 from specviz.runtime import current
-from specviz.views import runs_state as state
-from specviz.views.elsewhere_view import show_elsewhere
-from specviz.views.run_view import show_runs
-from specviz.views.runs_list import show_list
+from specviz.views.runs import state
+from specviz.views.runs.elsewhere import show_elsewhere
+from specviz.views.runs.list import show_list
+from specviz.views.runs.view import show_runs
 
 store = current().store
 run_id, group_id = st.query_params.get(state.RUN), st.query_params.get(state.GROUP)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from specviz.runtime import current
-from specviz.views.server_view import check_server, started_servers
+from specviz.views.servers.view import check_server, started_servers
 
 st.subheader("Started on this machine")
 started_servers(current().servers)

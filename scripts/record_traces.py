@@ -2,7 +2,8 @@
 
     PYTHONPATH=. .venv/bin/python scripts/record_traces.py
 
-The Learn page shows them. Each file is one recording in the format of `specviz.store.run_json`,
+The Learn page shows them. Each file is one recording in the format of
+`specviz.store.runs.run_json`,
 without the machine it ran on: times are that machine's, everything else is the same anywhere.
 """
 
@@ -19,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
-from specviz.engines.opening import open_arm
-from specviz.engines.vllm.pool import ServerPool
+from specviz.opening import open_arm
 from specviz.paths import DATA, LOGS
-from specviz.prompts import load_prompts
+from specviz.prompts.shipped import load_prompts
+from specviz.servers.launch.pool import ServerPool
 from specviz.store import RecordedRequest, recording_to_dict
 from specviz.trace import Event, RequestFinished, Step, TokenDecision, fold
 

@@ -21,7 +21,7 @@ from specviz.errors import StoreError
 from specviz.machine import GIB
 from specviz.paths import DEMO_DRAFTS, DEMO_TARGET, MODELS
 from specviz.store import Lake, Location, default_location
-from specviz.store.lake import EXTENSIONS, extension
+from specviz.store.file.lake import EXTENSIONS, extension
 from specviz.store.owner import read_owner, sidecar
 
 DEMO_SERVER_GIB = 1.2  # a vLLM server with a demo model on the CPU, measured

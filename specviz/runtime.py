@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from specviz.bench.board import BenchBoard, OpenArms, arms_of_this_machine
-from specviz.bench.jobs import JobBoard, OpenArm
-from specviz.bench.replays import ReplayBoard
-from specviz.bench.turn import Turn
 from specviz.config import RunConfig
 from specviz.engines.base import Engine
-from specviz.engines.opening import open_arm as open_any_arm
-from specviz.engines.vllm.pool import ServerPool
+from specviz.live.jobs import JobBoard, OpenArm
+from specviz.live.measuring_lock import Turn
+from specviz.opening import open_arm as open_any_arm
 from specviz.paths import LOGS
+from specviz.servers.launch.pool import ServerPool
 from specviz.store import Location, Store, default_location, open_store
-from specviz.store.history_edits import remove_expired
+from specviz.store.history.edits import remove_expired
+from specviz.sweep.redraft_board import ReplayBoard
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from specviz.bench.plan import Load
 from specviz.bench.tally import ArmTally
 from specviz.config import RunConfig
 from specviz.engines.base import TimedEngine
-from specviz.engines.opening import TimedArm
 from specviz.errors import EngineError
+from specviz.opening import TimedArm
 from specviz.store import ArmRow
 
 DYING_S = 2.0

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from specviz.bench.plan import Load
 from specviz.config import Message, Prompt, Sampling
 from specviz.errors import SpecvizError
-from specviz.prompt_sets import Conversation
+from specviz.prompts.sets import Conversation
 from specviz.sample import Sample
 
 Ask = Callable[[Prompt, Sampling], Awaitable[Sample]]

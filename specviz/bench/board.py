@@ -14,23 +14,23 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 
+from specviz.bench.check import check_arms, servers_at_once
 from specviz.bench.control import Control
 from specviz.bench.plan import Plan
-from specviz.bench.plan_check import check_arms, servers_at_once
 from specviz.bench.plan_toml import parse_plan, plan_to_toml
 from specviz.bench.progress import BenchPhase, Progress
 from specviz.bench.runner import Bench, Note, OpenTimedArm, outcome
 from specviz.bench.tally import ArmTally, Tally
-from specviz.bench.turn import Turn
 from specviz.config import RunConfig, RunStatus
-from specviz.engines.opening import TimedArm, open_timed_arm
-from specviz.engines.vllm.pool import ServerPool
 from specviz.errors import SpecvizError, UsageError
+from specviz.live.measuring_lock import Turn
 from specviz.machine import git_revision, hardware_summary
+from specviz.opening import TimedArm, open_timed_arm
 from specviz.paths import LOGS
-from specviz.prompt_sets import Conversation, load_conversations
+from specviz.prompts.sets import Conversation, load_conversations
+from specviz.servers.launch.pool import ServerPool
 from specviz.store import DoneRequest, Store
-from specviz.store.benchmark_reads import read_conversations, read_done
+from specviz.store.benchmarks.reads import read_conversations, read_done
 
 CANCELLED = "Cancelled; what had finished is kept: resume to go on."
 CLOSED = "specviz was closed; what had finished is kept: resume to go on."

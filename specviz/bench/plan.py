@@ -13,7 +13,7 @@ from specviz.analysis.arm_names import arm_names
 from specviz.analysis.benchmark.results import Slo, load_text
 from specviz.config import EngineKind, Method, RunConfig, Sampling
 from specviz.errors import UsageError
-from specviz.prompt_sets import PromptSource
+from specviz.prompts.sets import PromptSource
 
 MAX_CONCURRENCY = 1024
 

@@ -35,7 +35,7 @@ from specviz.analysis.benchmark.results import Slo
 from specviz.bench.plan import Grid, Load, Plan, PlanArm
 from specviz.config import EngineKind, Method, RunConfig
 from specviz.errors import UsageError
-from specviz.prompt_sets import PromptSource
+from specviz.prompts.sets import PromptSource
 
 _PLAN_KEYS = {
     *("name", "arms", "prompts", "slo", "concurrency", "request_rate", "temperatures", "grid"),

@@ -15,12 +15,7 @@ from specviz.bench.plan_toml import parse_plan
 from specviz.bench.schedule import rounds_of_arms
 from specviz.config import Method
 from specviz.store import ArmRow, Store
-from specviz.store.benchmark_reads import (
-    read_arms,
-    read_conversations,
-    read_rounds,
-    read_samples,
-)
+from specviz.store.benchmarks.reads import read_arms, read_conversations, read_rounds, read_samples
 
 if TYPE_CHECKING:
     import pandas as pd

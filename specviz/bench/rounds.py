@@ -15,9 +15,9 @@ from specviz.bench.block import Talk
 from specviz.bench.plan import Plan
 from specviz.bench.schedule import Stage
 from specviz.config import Run, RunConfig, RunStatus, Sampling
-from specviz.engines.vllm.prometheus import SpecCounters
-from specviz.engines.vllm.usage import Usage
 from specviz.errors import EngineError
+from specviz.servers.usage import Usage
+from specviz.servers.vllm.metrics import SpecCounters
 from specviz.store import BenchmarkLog, RoundRow
 
 WATCH_S = 0.5

@@ -24,11 +24,11 @@ from specviz.bench.progress import BenchPhase
 from specviz.bench.rounds import RoundUnderWay
 from specviz.bench.schedule import Stage, blocks, rounds_of_arms, stages, turns_of_arms
 from specviz.bench.tally import Tally
-from specviz.bench.turn import Turn
 from specviz.config import EngineKind, RunConfig, RunStatus, Sampling
-from specviz.engines.opening import TimedArm
 from specviz.errors import RequestRefused, SpecvizError
-from specviz.prompt_sets import Conversation
+from specviz.live.measuring_lock import Turn
+from specviz.opening import TimedArm
+from specviz.prompts.sets import Conversation
 from specviz.store import BenchmarkLog, SampleRow
 
 Note = Callable[[str], None]

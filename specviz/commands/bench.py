@@ -27,8 +27,8 @@ from specviz.commands.bench_tables import print_results
 from specviz.config import RunStatus
 from specviz.errors import UsageError
 from specviz.paths import PLANS
+from specviz.remote.benchmarks import RemoteBoard
 from specviz.store import Location, StoreBusy
-from specviz.web.bench_client import RemoteBoard
 
 REFRESH_S = 0.5
 PLAIN_EVERY_S = 15.0

@@ -57,10 +57,10 @@ def export(
 
 def _exported(ids: list[str] | None, kind: str, out: Path, db: Location | None) -> Exported:
     """From the database, or from the app that owns it. Raises UsageError or StoreError."""
+    from specviz.remote.exchange import fetch
     from specviz.report import export as export_any
     from specviz.store import StoreBusy, open_store
     from specviz.store.exchange import Format
-    from specviz.web.exchange_client import fetch
 
     try:
         with open_store(existing(db)) as store:

@@ -56,9 +56,9 @@ def import_(
 
 def _imported(files: list[Path], told: Told, db: Location | None) -> list[dict[str, Any]]:
     """Every file's outcome or error, by the database or by the app that owns it."""
+    from specviz.remote.exchange import send
     from specviz.store import StoreBusy, default_location, open_store
     from specviz.store.exchange import import_file
-    from specviz.web.exchange_client import send
 
     for file in files:
         if not file.exists():

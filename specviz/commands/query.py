@@ -44,10 +44,10 @@ def query(
 
 def _answer(sql: str, db: Location | None, limit: int) -> dict[str, Any]:
     """From the database, or from the app that owns it. Raises UsageError or StoreError."""
+    from specviz.remote.query import ask
     from specviz.store import StoreBusy, open_store
-    from specviz.store.sandbox import run_sql
-    from specviz.store.sql_result import document
-    from specviz.web.query_client import ask
+    from specviz.store.sql.result import document
+    from specviz.store.sql.sandbox import run_sql
 
     try:
         with open_store(existing(db)) as store:

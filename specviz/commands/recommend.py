@@ -99,8 +99,8 @@ def _facts(
 ) -> list[Facts]:
     import asyncio
 
+    from specviz.bench.advisor_facts import facts_of_benchmark, facts_of_server
     from specviz.bench.results import results_of
-    from specviz.bench.situation import facts_of_benchmark, facts_of_server
     from specviz.store import default_location, open_store
 
     found = []
@@ -138,7 +138,7 @@ def _pair(
 
 def _command(found: Recommendation, target: str | None, draft: str | None) -> str | None:
     from specviz.config import Method
-    from specviz.engines.vllm.serving import serving_command
+    from specviz.servers.vllm.serving import serving_command
 
     if found.method is None:
         return None
@@ -171,7 +171,7 @@ def _json(
 
 
 def _text(found: Recommendation, checks: tuple[Check, ...], command: str | None) -> str:
-    from specviz.analysis.advisor.words import figure_text, headline, k_text, reason_text
+    from specviz.analysis.advisor.sentences import figure_text, headline, k_text, reason_text
 
     lines = [headline(found)]
     lines += [f"  {reason_text(reason)}" for reason in found.reasons]

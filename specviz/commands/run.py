@@ -17,20 +17,14 @@ from rich.text import Text
 
 from specviz.analysis.digits import digits
 from specviz.analysis.metrics import summarise
-from specviz.bench.record import Outcome, answer, store_failure
 from specviz.config import Prompt, Run, RunConfig, RunStatus
-from specviz.engines.opening import open_arm
-from specviz.engines.vllm.pool import ServerPool
 from specviz.errors import SpecvizError, UsageError
+from specviz.live.record import Outcome, answer, store_failure
+from specviz.opening import open_arm
 from specviz.paths import LOGS
-from specviz.store import (
-    Location,
-    RemoteStore,
-    RunSink,
-    StoreBusy,
-    default_location,
-    open_store,
-)
+from specviz.remote.ingest import RemoteStore
+from specviz.servers.launch.pool import ServerPool
+from specviz.store import Location, RunSink, StoreBusy, default_location, open_store
 from specviz.trace import Event, Origin, Step, Trace, Verdict, fold
 
 STYLES = {

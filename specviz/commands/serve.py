@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from specviz.config import Method
-from specviz.engines.vllm.commands import NEEDS_DRAFT, ServerSpec
-from specviz.engines.vllm.serve import serve
 from specviz.errors import UsageError
 from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
+from specviz.servers.launch.foreground import serve
+from specviz.servers.vllm.command_line import NEEDS_DRAFT, ServerSpec
 
 
 def serve_foreground(

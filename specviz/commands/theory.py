@@ -227,9 +227,9 @@ def _stored_k(
     memory_gb: float | None,
     db: Location | None,
 ) -> dict[str, Any]:
-    from specviz.bench.k_answer import k_answer
-    from specviz.bench.k_curves import Place
     from specviz.store import default_location, open_store
+    from specviz.sweep.answer import k_answer
+    from specviz.sweep.curves import Place
 
     with open_store(db or default_location()) as store:
         return k_answer(store, benchmark, method, Place(*place), memory_gb)

@@ -22,7 +22,7 @@ def train(
     resume: bool,
 ) -> None:
     """Train all of the family, or `parts` of it."""
-    from specviz.demo.train import PARTS, Minutes, train_family
+    from specviz.training.train import PARTS, Minutes, train_family
 
     train_family(
         out or MODELS,
@@ -37,7 +37,7 @@ def train(
 
 def finetune(file: Path, out: Path | None, *, device: str, seed: int) -> None:
     """Adapt the draft model to the texts in `file`; prints acceptance before and after."""
-    from specviz.demo.finetune import finetune_draft
+    from specviz.training.finetune import finetune_draft
 
     if not file.exists():
         raise UsageError(f"There is no file {file}: name a JSONL or text file of the domain.")

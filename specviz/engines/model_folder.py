@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from specviz.analysis.advisor.draft import ModelFacts, Pair, TokenizerComparison
-from specviz.engines.vllm.kv_cache import bytes_per_token, read_config
 
 TOKENIZER = "tokenizer.json"
+BYTES_PER_VALUE = 2
+"""Of a key or value: bf16."""
 LARGEST_HEADER = 100_000_000
 """Bytes; the limit of the safetensors format itself."""
 
@@ -50,6 +51,27 @@ def read_model(name: str) -> ModelFacts:
         context=config.get("max_position_embeddings"),
         problem=problem,
     )
+
+
+def bytes_per_token(config: dict[str, Any]) -> int:
+    """Keys and values of all layers, for one token: 2 · layers · KV heads · head size · bytes."""
+    heads = int(config.get("num_attention_heads") or 1)
+    kv_heads = int(config.get("num_key_value_heads") or heads)
+    head_size = int(config.get("head_dim") or config.get("hidden_size", 0) // heads)
+    layers = int(config.get("num_hidden_layers") or 1)
+    return layers * kv_heads * head_size * 2 * BYTES_PER_VALUE
+
+
+def read_config(model: Path) -> dict[str, Any] | None:
+    """The language model's `config.json`, None if it is not there or not JSON."""
+    try:
+        config = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(config, dict):
+        return None
+    text = config.get("text_config")  # multimodal models keep the language model's part here
+    return {**config, **text} if isinstance(text, dict) else config
 
 
 def _kv_bytes(config: Mapping[str, Any]) -> int | None:

@@ -9,16 +9,16 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from specviz.bench.job import ArmLog, Phase
 from specviz.bench.results import document
-from specviz.bench.strip_messages import arm_message, batch, figures_of, hello, verdict_of
 from specviz.config import Prompt, Run
 from specviz.engines.replay import events_of
 from specviz.errors import SpecvizError
+from specviz.live.job import ArmLog, Phase
 from specviz.store import RequestRow, Store
+from specviz.store.exchange.exported_tables import BY_NAME
 from specviz.store.exchange.exporting import selected
 from specviz.store.exchange.selection import Selection, rows
-from specviz.store.exchange.shapes import BY_NAME
+from specviz.strip.messages import arm_message, batch, figures_of, hello, verdict_of
 
 REPLAY_CHARACTERS = 24_000_000
 """Of all replays together: a browser opens this at once."""

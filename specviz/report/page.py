@@ -17,7 +17,8 @@ from specviz.report.bench_part import bench_part, elsewhere_part
 from specviz.report.content import Content, Replay
 from specviz.report.markup import text
 from specviz.report.run_part import run_part
-from specviz.report.strip_assets import page_style, script, strip_html, strip_style
+from specviz.report.scripts import page_style, script
+from specviz.strip import assets
 
 _ESCAPES = {ord(mark): f"\\u{ord(mark):04x}" for mark in ("<", ">", "&", "\u2028", "\u2029")}
 
@@ -47,7 +48,7 @@ def page(content: Content) -> str:
 
 
 def _policy(code: str) -> str:
-    styles = f"{_hash(page_style())} {_hash(strip_style())}"
+    styles = f"{_hash(page_style())} {_hash(assets.style())}"
     return (
         f"default-src 'none'; script-src {_hash(code)}; style-src {styles}; "
         "base-uri 'none'; form-action 'none'"
@@ -78,7 +79,7 @@ def _replay() -> str:
         '<section><h2>Replay</h2><label class="choice">request '
         '<select id="replay-choice"></select></label>'
         '<div id="replay"><template shadowrootmode="open">'
-        f"<style>{strip_style()}</style>{strip_html()}</template></div></section>"
+        f"<style>{assets.style()}</style>{assets.markup()}</template></div></section>"
     )
 
 

@@ -14,17 +14,19 @@ from duckdb import DuckDBPyConnection
 
 from specviz.config import Prompt, Run, RunStatus
 from specviz.errors import StoreError
-from specviz.store import benchmark_reads, migrations, runs, tables
-from specviz.store.benchmark_log import BenchmarkLog
-from specviz.store.benchmark_rows import BenchmarkRow
-from specviz.store.database import Database, as_store_error
-from specviz.store.lake import LakeDatabase
+from specviz.store import migrations
+from specviz.store.benchmarks import reads as benchmark_reads
+from specviz.store.benchmarks.log import BenchmarkLog
+from specviz.store.benchmarks.rows import BenchmarkRow
+from specviz.store.file.database import Database, as_store_error
+from specviz.store.file.lake import LakeDatabase
+from specviz.store.file.writer import Write, Writer
 from specviz.store.location import Lake, Location
 from specviz.store.owner import Owner, StoreBusy, remove_owner, write_owner
-from specviz.store.recorder import StoreRecorder
-from specviz.store.recordings import insert_recording
-from specviz.store.run_json import RecordedRequest
-from specviz.store.writer import Write, Writer
+from specviz.store.runs import runs, tables
+from specviz.store.runs.recorder import StoreRecorder
+from specviz.store.runs.recordings import insert_recording
+from specviz.store.runs.run_json import RecordedRequest
 from specviz.trace import Trace
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 
-from specviz.store.ingest_client import TOKEN, ingest_token
+from specviz.remote.ingest import TOKEN, ingest_token
 
 Handler = Callable[[Request], Awaitable[Response]]
 

@@ -14,8 +14,8 @@ from starlette.routing import Route
 
 from specviz.errors import StoreError, UsageError
 from specviz.runtime import current
-from specviz.store.sandbox import LIMIT_ROWS, run_sql
-from specviz.store.sql_result import document
+from specviz.store.sql.result import document
+from specviz.store.sql.sandbox import LIMIT_ROWS, run_sql
 from specviz.web.access import for_programs
 
 MAX_BODY_BYTES = 256 * 1024

@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from specviz.bench.job import ArmLog, Job, Phase
-from specviz.bench.strip_messages import arm_message, batch, figures_of, hello, verdict_of
 from specviz.config import Prompt, Run, RunConfig
 from specviz.engines.replay import events_of
 from specviz.errors import StoreError
+from specviz.live.job import ArmLog, Job, Phase
 from specviz.runtime import Runtime, current
 from specviz.store import RequestRow, Store
-from specviz.store.requests import read_request
+from specviz.store.runs.requests import read_request
+from specviz.strip.messages import arm_message, batch, figures_of, hello, verdict_of
 
 POLL_S = 0.03
 """Browsers draw at most 60 times a second; twice per frame would be waste."""

@@ -15,11 +15,11 @@ import streamlit as st
 from specviz import runtime
 from specviz.bench.runner import Note, OpenTimedArm
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
-from specviz.engines.opening import TimedArm
-from specviz.engines.vllm.prometheus import SpecCounters
-from specviz.engines.vllm.usage import Usage
+from specviz.opening import TimedArm
 from specviz.paths import PROJECT_ROOT
 from specviz.sample import Sample
+from specviz.servers.usage import Usage
+from specviz.servers.vllm.metrics import SpecCounters
 from specviz.trace import Fidelity
 from specviz.web import ingest, watch
 

@@ -11,10 +11,10 @@ from embedded_runs import pieces, token_id
 
 from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus
 from specviz.engines.replay import events_of
-from specviz.prompt_sets import Conversation
+from specviz.prompts.sets import Conversation
 from specviz.sample import Sample
 from specviz.store import ArmRow, RoundRow, SampleRow, Store, open_store
-from specviz.store.tables import insert, to_utc, update
+from specviz.store.runs.tables import insert, to_utc, update
 from specviz.trace import (
     ROOT,
     EmittedToken,

@@ -24,7 +24,7 @@ from specviz.trace import (
     Trace,
     Verdict,
 )
-from specviz.views.address import app_url
+from specviz.views.shared.address import app_url
 from specviz.web import exchange, ingest, query, watch
 
 TEXTS = (

@@ -12,9 +12,9 @@ from embedded_runs import trace_of
 from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
 from specviz.engines.replay import events_of
 from specviz.store import RecordedRequest, Store, open_store
-from specviz.store.history_edits import rename, tag, write_note
-from specviz.store.history_rows import Item, Kind
-from specviz.store.tables import insert
+from specviz.store.history.edits import rename, tag, write_note
+from specviz.store.history.rows import Item, Kind
+from specviz.store.runs.tables import insert
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOSTILE = '<img src=x onerror="window.pwned=1"> $a$ **b** \u202eevil\u202c [x](javascript:1) \'--'

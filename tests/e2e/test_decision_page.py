@@ -13,7 +13,7 @@ from bench_app import clocks
 from playwright.sync_api import Locator, Page, expect
 
 from specviz import runtime
-from specviz.analysis.advisor.shape import LEAVES
+from specviz.analysis.advisor.branches import LEAVES
 from specviz.bench.plan_toml import parse_plan
 
 pytestmark = pytest.mark.e2e

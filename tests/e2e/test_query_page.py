@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, Request, expect
 
 from specviz.config import EngineKind, Method, Run, RunConfig, RunStatus
 from specviz.store import open_store
-from specviz.store.tables import insert
+from specviz.store.runs.tables import insert
 
 pytestmark = pytest.mark.e2e
 

@@ -15,10 +15,10 @@ import pytest
 from postgres import empty, files, postgres  # noqa: F401
 
 from specviz.config import Method
-from specviz.engines.vllm.commands import ServerSpec
-from specviz.engines.vllm.server import Server, start_server
-from specviz.engines.vllm.tracing.keys import new_key
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.servers.launch.server import Server, start_server
+from specviz.servers.vllm.command_line import ServerSpec
+from specviz.servers.vllm.tracing.keys import new_key
 
 K = 4
 START_TIMEOUT_S = 240.0

@@ -22,8 +22,8 @@ from specviz.bench.results import results_of
 from specviz.bench.schedule import stages
 from specviz.config import RunStatus
 from specviz.paths import PROJECT_ROOT
+from specviz.remote.benchmarks import RemoteBoard
 from specviz.store import Store, open_store
-from specviz.web.bench_client import RemoteBoard
 
 pytestmark = pytest.mark.integration
 

@@ -12,16 +12,16 @@ import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specviz.config import Method
-from specviz.demo.batches import Encoded
-from specviz.demo.evaluate import Hits, load_target
-from specviz.demo.family import HEAD_NAMES, SPECULATORS_NAME
-from specviz.demo.heads.evaluate import head_hits
-from specviz.demo.heads.load import load_head
-from specviz.demo.tokenizer import chat_prompt
-from specviz.engines.vllm.commands import ServerSpec
-from specviz.engines.vllm.server import Server
 from specviz.paths import DEMO_TARGET, MODELS
-from specviz.prompts import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES, load_prompts
+from specviz.servers.launch.server import Server
+from specviz.servers.vllm.command_line import ServerSpec
+from specviz.training.batches import Encoded
+from specviz.training.evaluate import Hits, load_target
+from specviz.training.family import HEAD_NAMES, SPECULATORS_NAME
+from specviz.training.heads.evaluate import head_hits
+from specviz.training.heads.load import load_head
+from specviz.training.tokenizer import chat_prompt
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from specviz.bench.record import answer
 from specviz.config import EngineKind, Method, Run, RunConfig, RunStatus, Sampling
-from specviz.engines.vllm.client import open_vllm
-from specviz.engines.vllm.commands import ServerSpec
-from specviz.engines.vllm.server import Server
+from specviz.live.record import answer
 from specviz.paths import DEMO_TARGET
-from specviz.prompts import load_prompts
+from specviz.prompts.shipped import load_prompts
+from specviz.servers.client.client import open_vllm
+from specviz.servers.launch.server import Server
+from specviz.servers.vllm.command_line import ServerSpec
 from specviz.store import open_store
 from specviz.trace import Event, Step
 

@@ -15,17 +15,17 @@ import pytest
 from specviz import runtime
 from specviz.analysis.k.optimum import Choice
 from specviz.analysis.k.schedule import schedule
-from specviz.bench.k_evidence import evidence
-from specviz.bench.k_plan import sweep_plan
-from specviz.bench.replay import replay_arm
 from specviz.bench.results import results_of
 from specviz.config import EngineKind, Method, RunConfig, RunStatus
-from specviz.engines.vllm.commands import ServerSpec
-from specviz.engines.vllm.server import Server
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
-from specviz.prompt_sets import PromptSource
-from specviz.prompts import CATEGORIES
-from specviz.views.k_sections import vllm_config
+from specviz.prompts.sets import PromptSource
+from specviz.prompts.shipped import CATEGORIES
+from specviz.servers.launch.server import Server
+from specviz.servers.vllm.command_line import ServerSpec
+from specviz.sweep.evidence import evidence
+from specviz.sweep.plan import sweep_plan
+from specviz.sweep.redraft import replay_arm
+from specviz.views.k.sections import vllm_config
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

@@ -28,8 +28,9 @@ from test_store_runs import test_a_run_in_the_list_sums_its_requests  # noqa: F4
 from specviz.config import Prompt, RunStatus
 from specviz.engines.replay import events_of
 from specviz.errors import StoreError
-from specviz.store import RecordedRequest, Store, lake, migrations, open_store
-from specviz.store.lake import Lake, LakeDatabase
+from specviz.store import RecordedRequest, Store, migrations, open_store
+from specviz.store.file import lake
+from specviz.store.file.lake import Lake, LakeDatabase
 from specviz.trace import Trace, fold
 
 

@@ -10,8 +10,9 @@ import pytest
 from postgres import Postgres
 
 from specviz.errors import UsageError
-from specviz.store import Store, lake, open_store
-from specviz.store.sandbox import run_sql
+from specviz.store import Store, open_store
+from specviz.store.file import lake
+from specviz.store.sql.sandbox import run_sql
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ import httpx
 import pytest
 
 from specviz.config import Sampling
-from specviz.engines.vllm.commands import ServerSpec
-from specviz.engines.vllm.server import Server
-from specviz.engines.vllm.timed import open_timed
 from specviz.paths import DEMO_TARGET
-from specviz.prompts import load_prompts
+from specviz.prompts.shipped import load_prompts
+from specviz.servers.launch.server import Server
+from specviz.servers.timing.timed import open_timed
+from specviz.servers.vllm.command_line import ServerSpec
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

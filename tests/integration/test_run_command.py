@@ -16,11 +16,11 @@ import httpx
 import pytest
 
 from specviz.config import Method
-from specviz.engines.vllm.client import open_vllm
-from specviz.engines.vllm.prometheus import SpecCounters, parse_counters
-from specviz.engines.vllm.server import Server
 from specviz.errors import RequestRefused
 from specviz.paths import PROJECT_ROOT
+from specviz.servers.client.client import open_vllm
+from specviz.servers.launch.server import Server
+from specviz.servers.vllm.metrics import SpecCounters, parse_counters
 
 pytestmark = pytest.mark.integration
 

@@ -19,9 +19,9 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from specviz.config import Method
-from specviz.engines.vllm.commands import ServerSpec
-from specviz.engines.vllm.server import Server
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.servers.launch.server import Server
+from specviz.servers.vllm.command_line import ServerSpec
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 

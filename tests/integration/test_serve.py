@@ -16,10 +16,10 @@ import psutil
 import pytest
 
 from specviz.config import Method
-from specviz.engines.vllm.commands import HOST, ServerSpec
-from specviz.engines.vllm.server import start_server
 from specviz.errors import ServerStartFailed
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
+from specviz.servers.launch.server import start_server
+from specviz.servers.vllm.command_line import HOST, ServerSpec
 
 pytestmark = pytest.mark.integration
 

@@ -10,12 +10,12 @@ import httpx
 import pytest
 
 from specviz.config import Method, Prompt, Sampling
-from specviz.engines.vllm.client import open_vllm
-from specviz.engines.vllm.prometheus import SpecCounters
-from specviz.engines.vllm.server import Server
-from specviz.engines.vllm.timed import TimedServer, open_timed
-from specviz.prompts import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.sample import Sample
+from specviz.servers.client.client import open_vllm
+from specviz.servers.launch.server import Server
+from specviz.servers.timing.timed import TimedServer, open_timed
+from specviz.servers.vllm.metrics import SpecCounters
 from specviz.trace import Fidelity, fold
 
 pytestmark = pytest.mark.integration

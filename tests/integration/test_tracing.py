@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from specviz.engines.vllm.server import Server
-from specviz.engines.vllm.tracing.spool import FOLDER_PREFIX
+from specviz.servers.launch.server import Server
+from specviz.servers.vllm.tracing.spool import FOLDER_PREFIX
 
 pytestmark = pytest.mark.integration
 

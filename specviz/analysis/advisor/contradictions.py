@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from specviz.analysis.advisor.branches import GATES, LEAVES, Speculate
 from specviz.analysis.advisor.evidence import Evidence
 from specviz.analysis.advisor.k import guideline
 from specviz.analysis.advisor.measured import interval_text
 from specviz.analysis.advisor.questions import chosen_option
 from specviz.analysis.advisor.rules import SloRow, rule
-from specviz.analysis.advisor.shape import GATES, LEAVES, Speculate
 from specviz.analysis.advisor.situation import Situation
 from specviz.analysis.advisor.technique import METHODS_OF_LEAF, methods_of_slo, technique_name
 from specviz.analysis.advisor.tree import Tree, rules_alone

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from specviz.errors import UsageError
-from specviz.prompts import CATEGORIES
+from specviz.prompts.shipped import CATEGORIES
 
 Answer = bool | float | int | str
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from specviz.analysis.advisor.branches import FORKS, LEAVES, Leaf, Speculate
 from specviz.analysis.advisor.contradictions import Contradiction, contradictions
 from specviz.analysis.advisor.evidence import Evidence, Figure
 from specviz.analysis.advisor.inputs import INPUTS
@@ -15,7 +16,6 @@ from specviz.analysis.advisor.node import Node
 from specviz.analysis.advisor.questions import INPUT_OF, chosen_option, usable_options
 from specviz.analysis.advisor.router import Router, router
 from specviz.analysis.advisor.rules import SloRow, rule
-from specviz.analysis.advisor.shape import FORKS, LEAVES, Leaf, Speculate
 from specviz.analysis.advisor.situation import Situation
 from specviz.analysis.advisor.technique import (
     METHODS_OF_LEAF,

@@ -6,19 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from specviz.analysis.advisor.branches import CHOICES, FORKS, GATES, LEAVES, ROOT, TECHNIQUE, Leaf
 from specviz.analysis.advisor.inputs import Answer
 from specviz.analysis.advisor.node import Node
 from specviz.analysis.advisor.questions import INPUT_OF, answered
 from specviz.analysis.advisor.rules import Rule, rule
-from specviz.analysis.advisor.shape import (
-    CHOICES,
-    FORKS,
-    GATES,
-    LEAVES,
-    ROOT,
-    TECHNIQUE,
-    Leaf,
-)
 from specviz.analysis.advisor.situation import Situation
 from specviz.errors import UsageError
 

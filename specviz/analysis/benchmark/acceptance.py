@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from specviz.analysis.benchmark.ragged import lengths, pooled
+from specviz.analysis.benchmark.list_columns import lengths, pooled
 from specviz.analysis.benchmark.results import Acceptance
 
 COUNTS = ["num_drafts", "num_draft_tokens", "num_accepted_tokens"]

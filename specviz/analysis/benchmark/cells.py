@@ -10,9 +10,9 @@ import pandas as pd
 
 from specviz.analysis.benchmark.acceptance import acceptance
 from specviz.analysis.benchmark.goodput import met
+from specviz.analysis.benchmark.list_columns import differences
 from specviz.analysis.benchmark.notes import cell_notes
 from specviz.analysis.benchmark.quantiles import quantiles
-from specviz.analysis.benchmark.ragged import differences
 from specviz.analysis.benchmark.results import ArmState, Cell, Slo
 from specviz.analysis.benchmark.speedup import beside, paired, speedup
 from specviz.analysis.benchmark.throughput import (

@@ -13,9 +13,9 @@ from specviz.analysis.k.replay import Foresight
 from specviz.config import Prompt, Sampling
 from specviz.engines.embedded.decode import Decoder
 from specviz.engines.embedded.draft import Proposer
-from specviz.engines.embedded.foresight import accept_nothing, foresee
 from specviz.engines.embedded.kv_cache import KVCache
 from specviz.engines.embedded.model import Llama
+from specviz.engines.embedded.redraft import accept_nothing, foresee
 from specviz.engines.embedded.sampler import Sampler
 from specviz.engines.embedded.steps import StepMaker
 from specviz.engines.embedded.tokenizer import ChatTokenizer

@@ -13,12 +13,13 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import StoreError, UsageError
-from specviz.store import benchmark_reads, runs
-from specviz.store.database import first_line
+from specviz.store.benchmarks import reads as benchmark_reads
 from specviz.store.exchange.contents import check_contents
+from specviz.store.exchange.exported_tables import HEADS, IMPORTED_AT, NOUNS, Owner, Shape, columns
 from specviz.store.exchange.selection import named
-from specviz.store.exchange.shapes import HEADS, IMPORTED_AT, NOUNS, Owner, Shape, columns
 from specviz.store.exchange.staging import Staged, check_types, shapes_of
+from specviz.store.file.database import first_line
+from specviz.store.runs import runs
 
 Ids = dict[Owner, list[str]]
 

@@ -6,7 +6,7 @@ from duckdb import DuckDBPyConnection
 
 from specviz.config import RunStatus
 from specviz.errors import UsageError
-from specviz.store.exchange.shapes import HEADS, Owner, Shape
+from specviz.store.exchange.exported_tables import HEADS, Owner, Shape
 from specviz.store.exchange.staging import Staged, shapes_of
 from specviz.trace import Lane, Origin, Verdict
 

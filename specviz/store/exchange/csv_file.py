@@ -17,10 +17,10 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
+from specviz.store.exchange.exported_tables import SHAPES, Shape
 from specviz.store.exchange.lines import strict
 from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_of
 from specviz.store.exchange.selection import Selection, rows
-from specviz.store.exchange.shapes import SHAPES, Shape
 
 KIND = "csv"
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")

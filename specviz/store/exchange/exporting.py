@@ -13,12 +13,12 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import StoreError, UsageError
-from specviz.store.database import first_line
 from specviz.store.exchange.csv_file import write_csv
 from specviz.store.exchange.lines import write_lines
 from specviz.store.exchange.manifest import Manifest
 from specviz.store.exchange.parquet_file import write_folder, zip_folder
 from specviz.store.exchange.selection import Selection, select, select_all
+from specviz.store.file.database import first_line
 from specviz.store.store import Store
 
 

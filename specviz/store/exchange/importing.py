@@ -12,10 +12,10 @@ from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
 from specviz.store.exchange.arrival import Arrived, put
+from specviz.store.exchange.labels import Told
 from specviz.store.exchange.lines_read import stage_lines
 from specviz.store.exchange.parquet_file import MANIFEST, stage_folder, stage_zip
 from specviz.store.exchange.staging import Staged
-from specviz.store.exchange.told import Told
 from specviz.store.exchange.tool_results import put_results, read_results
 from specviz.store.store import Store
 

@@ -26,9 +26,9 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
+from specviz.store.exchange.exported_tables import SHAPES
 from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_of
 from specviz.store.exchange.selection import Selection, rows
-from specviz.store.exchange.shapes import SHAPES
 
 KIND = "jsonl"
 STEP_NAMES = {"step_index": "index"}

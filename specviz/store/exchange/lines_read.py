@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
+from specviz.store.exchange.exported_tables import BY_NAME, columns
 from specviz.store.exchange.lines import DECISION_PLACE, KIND, STEP_NAMES, Json
 from specviz.store.exchange.manifest import manifest_from
-from specviz.store.exchange.shapes import BY_NAME, columns
 from specviz.store.exchange.staging import Staged
 
 LINE_BYTES = 64 * 1024 * 1024

@@ -9,8 +9,8 @@ from typing import Any
 from specviz import __version__
 from specviz.errors import UsageError
 from specviz.store import migrations
+from specviz.store.exchange.exported_tables import BY_NAME
 from specviz.store.exchange.selection import Selection
-from specviz.store.exchange.shapes import BY_NAME
 
 FORMAT = 1
 """Grows when a file can no longer be read by what read the last one."""

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
+from specviz.store.exchange.exported_tables import SHAPES
 from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_from, manifest_of
 from specviz.store.exchange.selection import Selection, rows
-from specviz.store.exchange.shapes import SHAPES
 from specviz.store.exchange.staging import Staged, check_file
 
 KIND = "parquet"

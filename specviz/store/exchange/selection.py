@@ -10,7 +10,7 @@ from duckdb import DuckDBPyConnection
 
 from specviz.config import RunStatus
 from specviz.errors import UsageError
-from specviz.store.exchange.shapes import Owner, Shape
+from specviz.store.exchange.exported_tables import Owner, Shape
 
 SOME = 10
 """Ids that a sentence names."""

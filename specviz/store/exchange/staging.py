@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
-from specviz.store.exchange.shapes import IMPORTED_AT, SHAPES, Shape, columns, required
+from specviz.store.exchange.exported_tables import IMPORTED_AT, SHAPES, Shape, columns, required
 
 VALUES_PER_BYTE = 64
 SPARE_VALUES = 1_000_000

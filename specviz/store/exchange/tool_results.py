@@ -17,9 +17,9 @@ from duckdb import DuckDBPyConnection
 from specviz.errors import UsageError
 from specviz.store.exchange import guidellm, vllm_bench
 from specviz.store.exchange.arrival import Arrived
-from specviz.store.exchange.shapes import NOUNS, Owner, columns
-from specviz.store.exchange.told import Told
-from specviz.store.tables import insert_arrow
+from specviz.store.exchange.exported_tables import NOUNS, Owner, columns
+from specviz.store.exchange.labels import Told
+from specviz.store.runs.tables import insert_arrow
 
 FILE_BYTES = 1024 * 1024 * 1024
 Json = dict[str, Any]

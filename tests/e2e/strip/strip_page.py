@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from specviz.views.token_strip import token_strip
+from specviz.views.shared.token_strip import token_strip
 
 st.set_page_config(layout="wide")
 source = st.query_params.get("source", "")

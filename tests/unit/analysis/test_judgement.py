@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from specviz.analysis.digits import probability_text
-from specviz.analysis.judgement import candidate_text, is_chain, judgement_text, reason_unverified
+from specviz.analysis.verdict_text import (
+    candidate_text,
+    is_chain,
+    judgement_text,
+    reason_unverified,
+)
 from specviz.trace import ROOT, Step, TokenDecision, Verdict
 
 A, R, U = Verdict.ACCEPTED, Verdict.REJECTED, Verdict.UNVERIFIED

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from specviz.analysis.benchmark.results import Slo
 from specviz.bench.plan import Grid, Load, Plan, PlanArm
 from specviz.config import EngineKind, Method, RunConfig
-from specviz.prompt_sets import PromptSource
+from specviz.prompts.sets import PromptSource
 
 
 def arm(

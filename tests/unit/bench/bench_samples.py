@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from specviz.config import Prompt, RunConfig, Sampling
-from specviz.engines.opening import TimedArm
-from specviz.engines.vllm.prometheus import SpecCounters
-from specviz.prompt_sets import Conversation
+from specviz.opening import TimedArm
+from specviz.prompts.sets import Conversation
 from specviz.sample import Sample
+from specviz.servers.vllm.metrics import SpecCounters
 from specviz.trace import Fidelity
 
 

@@ -14,10 +14,10 @@ from bench_plans import BASELINE
 
 from specviz.bench.board import BenchBoard
 from specviz.bench.plan import Plan, PlanArm
-from specviz.bench.turn import Turn
 from specviz.config import RunConfig
-from specviz.engines.opening import TimedArm
-from specviz.prompt_sets import PromptSource
+from specviz.live.measuring_lock import Turn
+from specviz.opening import TimedArm
+from specviz.prompts.sets import PromptSource
 from specviz.store import Store, open_store
 
 

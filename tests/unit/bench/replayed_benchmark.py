@@ -14,10 +14,10 @@ from bench_plans import BASELINE, arm
 from specviz.bench.board import BenchBoard
 from specviz.bench.plan import Plan
 from specviz.bench.progress import BenchPhase
-from specviz.bench.turn import Turn
 from specviz.config import Method, RunConfig
-from specviz.engines.opening import TimedArm, open_timed_arm
-from specviz.prompt_sets import PromptSource
+from specviz.live.measuring_lock import Turn
+from specviz.opening import TimedArm, open_timed_arm
+from specviz.prompts.sets import PromptSource
 from specviz.store import Store
 
 PLAIN, LARGEST, SMALL, LOOKUP, UNSAID, NOVEL = range(6)

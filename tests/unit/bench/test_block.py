@@ -14,7 +14,7 @@ from specviz.bench.block import Answered, Block, Talk
 from specviz.bench.plan import Load
 from specviz.config import Message, Prompt, Sampling
 from specviz.errors import RequestRefused, StreamBroken
-from specviz.prompt_sets import Conversation
+from specviz.prompts.sets import Conversation
 
 SAMPLING = Sampling(max_tokens=9)
 

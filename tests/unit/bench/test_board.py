@@ -16,7 +16,7 @@ from specviz.bench.progress import BenchPhase
 from specviz.bench.results import document, results_of
 from specviz.config import Method, Prompt, RunStatus
 from specviz.errors import RequestRefused, ServerStartFailed, UsageError
-from specviz.prompt_sets import PromptSource
+from specviz.prompts.sets import PromptSource
 from specviz.store import Store
 
 

@@ -178,7 +178,7 @@ def test_what_could_not_be_saved_at_the_very_end_is_no_finished_benchmark(
     def refuse(*args: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    from specviz.store import benchmark_log
+    from specviz.store.benchmarks import log as benchmark_log
 
     with monkeypatch.context() as full:
         full.setattr(benchmark_log, "insert_samples", refuse)
@@ -245,7 +245,7 @@ def test_a_store_that_fails_ends_it_in_its_own_words(
             raise OSError(28, "No space left on device")
         real(*args)
 
-    from specviz.store import benchmark_log
+    from specviz.store.benchmarks import log as benchmark_log
 
     real = benchmark_log.insert_samples
     monkeypatch.setattr(benchmark_log, "insert_samples", write)

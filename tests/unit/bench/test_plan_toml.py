@@ -9,13 +9,13 @@ import pytest
 from bench_plans import plans
 from hypothesis import given, settings
 
+from specviz.bench.check import check_arms
 from specviz.bench.plan import Grid, Plan
-from specviz.bench.plan_check import check_arms
 from specviz.bench.plan_toml import parse_plan, plan_to_toml, read_plan
 from specviz.config import EngineKind, Method
 from specviz.errors import UsageError
 from specviz.paths import PLANS
-from specviz.prompt_sets import load_conversations
+from specviz.prompts.sets import load_conversations
 
 SHIPPED = sorted(path.stem for path in PLANS.glob("*.toml"))
 ARM = '[[arms]]\nmethod = "baseline"\n'

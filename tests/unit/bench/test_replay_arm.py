@@ -13,14 +13,14 @@ from replayed_benchmark import LARGEST, LOOKUP, NOVEL, PLAIN, SMALL, UNSAID, mea
 
 from specviz.analysis.benchmark.results import Cell
 from specviz.analysis.k.replay import Foresight, replay
-from specviz.bench import replay as replay_module
-from specviz.bench.k_answer import k_answer
-from specviz.bench.k_evidence import Evidence, evidence
-from specviz.bench.replay import ReplayStopped, replay_arm
 from specviz.bench.results import results_of
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
-from specviz.store.k_replays import read_answers, read_replay, read_step_times
+from specviz.store.benchmarks.redrafts import read_answers, read_replay, read_step_times
+from specviz.sweep import redraft as replay_module
+from specviz.sweep.answer import k_answer
+from specviz.sweep.evidence import Evidence, evidence
+from specviz.sweep.redraft import ReplayStopped, replay_arm
 
 Kept = tuple[Store, str, dict[int, Cell]]
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from bench_boards import until
 
-from specviz.bench import replays as replays_module
-from specviz.bench.replay import ReplayStopped
-from specviz.bench.replays import ReplayBoard, ReplayProgress
-from specviz.bench.turn import Turn
 from specviz.config import EngineKind, Method, RunConfig
-from specviz.engines.foresight import replayable
+from specviz.engines.redraft import replayable
 from specviz.errors import UsageError
+from specviz.live.measuring_lock import Turn
+from specviz.sweep import redraft_board as replays_module
+from specviz.sweep.redraft import ReplayStopped
+from specviz.sweep.redraft_board import ReplayBoard, ReplayProgress
 
 STOPPED = "Stopped: nothing of it was kept."
 

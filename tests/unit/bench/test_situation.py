@@ -11,11 +11,11 @@ from specviz.analysis.advisor.evidence import Kind
 from specviz.analysis.advisor.recommend import recommend
 from specviz.analysis.advisor.situation import situation_of
 from specviz.analysis.benchmark.results import Acceptance, ArmState, Cell, Results, Speedup
-from specviz.bench.situation import facts_of_benchmark, facts_of_load
+from specviz.bench.advisor_facts import facts_of_benchmark, facts_of_load
 from specviz.config import Method, RunStatus
-from specviz.engines.vllm.capabilities import Capabilities
-from specviz.engines.vllm.load_metrics import ServerLoad, parse_load
-from specviz.store.benchmark_rows import BenchmarkRow
+from specviz.servers.vllm.capabilities import Capabilities
+from specviz.servers.vllm.load import ServerLoad, parse_load
+from specviz.store.benchmarks.rows import BenchmarkRow
 
 ROW = BenchmarkRow(
     "0123456789abcdef", "made up", RunStatus.FINISHED, datetime(2026, 1, 1, tzinfo=UTC), None,

@@ -10,19 +10,13 @@ from hypothesis import strategies as st
 
 from specviz.analysis.benchmark.crossover import crossover
 from specviz.analysis.benchmark.results import ArmState, Speedup
-from specviz.figures.bench_arms import (
-    FAMILY_COLOURS,
-    arm_colours,
-    families,
-    family_colours,
-    pushed_apart,
-)
-from specviz.figures.bench_distribution import spread, tpot_distribution
-from specviz.figures.bench_k import KLine, KPoint, k_curves
-from specviz.figures.bench_load import LoadLine, throughput_by_concurrency
-from specviz.figures.bench_speedup import Dot, speedup_by_arm, speedup_by_category
-from specviz.figures.bench_temperature import TemperatureLine, acceptance_by_temperature
+from specviz.figures.arms import FAMILY_COLOURS, arm_colours, families, family_colours, pushed_apart
 from specviz.figures.style import BASELINE
+from specviz.views.benchmark.figures.distribution import spread, tpot_distribution
+from specviz.views.benchmark.figures.k import KLine, KPoint, k_curves
+from specviz.views.benchmark.figures.load import LoadLine, throughput_by_concurrency
+from specviz.views.benchmark.figures.speedup import Dot, speedup_by_arm, speedup_by_category
+from specviz.views.benchmark.figures.temperature import TemperatureLine, acceptance_by_temperature
 
 GAIN = Speedup(1.5, 1.2, 1.9, 20, 0, "time")
 UNSURE = Speedup(0.9, None, None, 3, 1, "time")

@@ -6,8 +6,8 @@ import pytest
 
 from specviz.analysis.compare.paired import FIGURES, Change
 from specviz.analysis.compare.positions import PositionRate
-from specviz.figures.compare_changes import ChangeDot, paired_changes, percent_text
-from specviz.figures.compare_positions import PositionLine, acceptance_by_position
+from specviz.views.compare.figures.changes import ChangeDot, paired_changes, percent_text
+from specviz.views.compare.figures.positions import PositionLine, acceptance_by_position
 
 
 def change(place: int, ratio: float | None, low: float | None, high: float | None) -> Change:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from specviz.analysis.advisor.shape import FORKS, LEAVES
+from specviz.analysis.advisor.branches import FORKS, LEAVES
 from specviz.analysis.advisor.situation import Situation
 from specviz.analysis.advisor.tree import grow, leading_to
-from specviz.figures.decision_tree import drawing
+from specviz.views.technique.tree_figure import drawing
 
 
 def test_every_question_and_leaf_has_one_place_of_its_own() -> None:

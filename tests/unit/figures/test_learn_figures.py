@@ -7,9 +7,9 @@ import pytest
 
 from specviz.analysis.rejection import Rule, simulate
 from specviz.analysis.roofline import Roofline
-from specviz.figures.learn_formula import Claim, formula_over_k
-from specviz.figures.learn_rejection import outputs, shared_area
-from specviz.figures.learn_roofline import speedup_over_batch
+from specviz.views.learn.figures.formula import Claim, formula_over_k
+from specviz.views.learn.figures.rejection import outputs, shared_area
+from specviz.views.learn.figures.roofline import speedup_over_batch
 
 TARGET, DRAFT = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 

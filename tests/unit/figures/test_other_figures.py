@@ -6,12 +6,12 @@ import pytest
 
 from specviz.analysis.depths import DepthAcceptance
 from specviz.analysis.skipped import SkippedLayers
-from specviz.figures.acceptance import conditional_acceptance, unconditional_acceptance
-from specviz.figures.memory import extra_memory
-from specviz.figures.skipped_layers import skipped_layers_figure
 from specviz.figures.style import blended, token_label
 from specviz.figures.timeline import timeline
 from specviz.trace import ROOT, ExtraBytes, Lane, Span, Step, TokenDecision, Verdict
+from specviz.views.runs.figures.acceptance import conditional_acceptance, unconditional_acceptance
+from specviz.views.runs.figures.memory import extra_memory
+from specviz.views.runs.figures.skipped_layers import skipped_layers_figure
 
 
 def test_the_time_line_begins_at_the_first_step_shown() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specviz.analysis.plot_choice import Plot, PlotKind
-from specviz.figures.query_plot import MOST_BARS, MOST_GROUPS, left_out, query_plot
 from specviz.figures.style import DARK, LIGHT
+from specviz.views.query.plot import MOST_BARS, MOST_GROUPS, left_out, query_plot
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e\n<b>"
 NAMES = ["a", "b", "n"]

@@ -11,11 +11,11 @@ from store_samples import new_run, record, request_events, step
 
 from specviz.analysis.k.replay import Foresight
 from specviz.config import Message, Prompt, Run, RunStatus
-from specviz.prompt_sets import Conversation
+from specviz.prompts.sets import Conversation
 from specviz.sample import Sample
 from specviz.store import ArmRow, RoundRow, SampleRow, Store
-from specviz.store.k_replays import StepTime, put_replay
-from specviz.store.tables import insert
+from specviz.store.benchmarks.redrafts import StepTime, put_replay
+from specviz.store.runs.tables import insert
 from specviz.trace import Fidelity, RequestStarted, Trace
 
 HOSTILE = (

@@ -8,7 +8,7 @@ from store_samples import new_run
 
 from specviz.config import EngineKind, Method, Prompt, RunConfig, RunStatus, Sampling
 from specviz.store import Store
-from specviz.store.tables import insert, update
+from specviz.store.runs.tables import insert, update
 from specviz.trace import (
     ROOT,
     EmittedToken,

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format, export, import_file
+from specviz.store.exchange.exported_tables import IMPORTED_AT, SHAPES, Shape
 from specviz.store.exchange.selection import rows, select_all
-from specviz.store.exchange.shapes import IMPORTED_AT, SHAPES, Shape
 
 Row = dict[str, object]
 

@@ -10,10 +10,10 @@ from duckdb import DuckDBPyConnection
 from store_samples import CONFIG, new_run, record, request_events
 
 from specviz.config import Message, Prompt, RunStatus
-from specviz.prompt_sets import Conversation
+from specviz.prompts.sets import Conversation
 from specviz.sample import Sample
 from specviz.store import ArmRow, RoundRow, SampleRow, Store
-from specviz.store.compare_reads import (
+from specviz.store.history.comparison import (
     Candidate,
     read_answers,
     read_candidates,
@@ -21,7 +21,7 @@ from specviz.store.compare_reads import (
     read_compared_requests,
     read_elsewhere,
 )
-from specviz.store.tables import insert, update
+from specviz.store.runs.tables import insert, update
 from specviz.trace import Fidelity
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)

@@ -19,10 +19,11 @@ from typer.testing import CliRunner
 from specviz.commands.export import export
 from specviz.commands.import_ import import_
 from specviz.errors import StoreError, UsageError
+from specviz.remote import exchange as exchange_client
 from specviz.runtime import opened
 from specviz.store import Store, StoreBusy, open_store
 from specviz.store.owner import Owner
-from specviz.web import exchange, exchange_client
+from specviz.web import exchange
 
 app = typer.Typer()
 app.command("export")(export)

@@ -17,7 +17,7 @@ from exchange_samples import filled
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format, Told, export, import_file, lines_read
-from specviz.store.exchange.shapes import SHAPES
+from specviz.store.exchange.exported_tables import SHAPES
 
 Rows = list[dict[str, Any]]
 

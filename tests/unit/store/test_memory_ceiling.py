@@ -9,8 +9,8 @@ from store_samples import run_python
 
 from specviz.errors import StoreError
 from specviz.store import Store
-from specviz.store.memory_ceiling import memory_ceiling
-from specviz.store.sandbox import run_sql
+from specviz.store.sql.memory_ceiling import memory_ceiling
+from specviz.store.sql.sandbox import run_sql
 
 
 def test_a_memory_limit_of_its_own(store: Store) -> None:

@@ -11,9 +11,9 @@ from made_answers import fill
 from specviz.analysis.plot_choice import PlotKind, fits, plot_columns
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
-from specviz.store.questions import Question, answer_of, question, question_groups
-from specviz.store.sandbox import run_sql
-from specviz.store.sql_result import SqlResult
+from specviz.store.sql.questions import Question, answer_of, question, question_groups
+from specviz.store.sql.result import SqlResult
+from specviz.store.sql.sandbox import run_sql
 
 ALL = [one for group in question_groups() for one in group.questions]
 

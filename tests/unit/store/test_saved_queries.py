@@ -8,8 +8,8 @@ import pytest
 
 from specviz.errors import UsageError
 from specviz.store import Store
-from specviz.store.saved_queries import delete_query, put_query, read_queries, rename_query
-from specviz.store.schema import read_schema
+from specviz.store.sql.saved_queries import delete_query, put_query, read_queries, rename_query
+from specviz.store.sql.schema import read_schema
 
 AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
 HOSTILE = "<img src=x onerror=alert(1)> '; DROP TABLE runs; --"

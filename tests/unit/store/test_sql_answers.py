@@ -17,9 +17,10 @@ from reading_statements import READING
 from store_samples import new_run, record, request_events
 
 from specviz.errors import StoreError, UsageError
-from specviz.store import Store, open_store, sandbox
-from specviz.store.sandbox import interrupted_after, read_only, run_sql
-from specviz.store.sql_result import Column, SqlResult, document
+from specviz.store import Store, open_store
+from specviz.store.sql import sandbox
+from specviz.store.sql.result import Column, SqlResult, document
+from specviz.store.sql.sandbox import interrupted_after, read_only, run_sql
 
 RUNS = 3
 LONG = "SELECT count(*) FROM range(30000) a, range(20000) b WHERE hash(a.range + b.range) = 0"

@@ -10,9 +10,9 @@ import pyarrow.parquet as parquet
 import pytest
 
 from specviz.store import Store
-from specviz.store.sandbox import run_sql
-from specviz.store.sql_files import as_csv, as_json, as_parquet, text_of, unique_names
-from specviz.store.sql_result import SqlResult
+from specviz.store.sql.files import as_csv, as_json, as_parquet, text_of, unique_names
+from specviz.store.sql.result import SqlResult
+from specviz.store.sql.sandbox import run_sql
 
 HOSTILE = '=cmd()\n"<script>alert(1)</script>", \u202e한국어'
 

@@ -12,8 +12,9 @@ from hostile_statements import REFUSED
 from store_samples import new_run, record, request_events
 
 from specviz.errors import StoreError, UsageError
-from specviz.store import Store, open_store, sandbox
-from specviz.store.sandbox import run_sql
+from specviz.store import Store, open_store
+from specviz.store.sql import sandbox
+from specviz.store.sql.sandbox import run_sql
 
 MIB = 1024**2
 SECRET = "4711"

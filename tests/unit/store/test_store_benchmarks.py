@@ -17,11 +17,11 @@ from store_samples import moments, new_run, record, request_events, texts, times
 from specviz.analysis.sample_metrics import metrics_of
 from specviz.config import Message, Prompt, RunStatus
 from specviz.errors import StoreError
-from specviz.prompt_sets import Conversation
+from specviz.prompts.sets import Conversation
 from specviz.sample import Sample
 from specviz.store import ArmRow, BenchmarkLog, RoundRow, SampleRow, Store, open_store
-from specviz.store import benchmark_log as benchmark_log_module
-from specviz.store.benchmark_reads import (
+from specviz.store.benchmarks import log as benchmark_log_module
+from specviz.store.benchmarks.reads import (
     read_arms,
     read_conversations,
     read_done,

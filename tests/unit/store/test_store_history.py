@@ -13,9 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specviz.store import Store, open_store
-from specviz.store.history import has_history, read_about, read_choices, read_history, read_run_ids
-from specviz.store.history_rows import HistoryFilter, Item, Kind, Order
-from specviz.store.storage import Room, Share, read_share, room_of, share_text
+from specviz.store.file.size import Room, Share, read_share, room_of, share_text
+from specviz.store.history.history import (
+    has_history,
+    read_about,
+    read_choices,
+    read_history,
+    read_run_ids,
+)
+from specviz.store.history.rows import HistoryFilter, Item, Kind, Order
 
 METHODS = ("ngram", "eagle3", "medusa")
 MODELS, SERVERS = ("llama", "qwen"), ("in the app", "http://a:1", "http://b:2")

@@ -12,10 +12,10 @@ from store_samples import new_run
 
 from specviz.errors import UsageError
 from specviz.store import Store
-from specviz.store import history_edits as edits
-from specviz.store.history import read_about, read_history
-from specviz.store.history_rows import HistoryFilter, HistoryRow, Item, Kind
-from specviz.store.tables import insert
+from specviz.store.history import edits
+from specviz.store.history.history import read_about, read_history
+from specviz.store.history.rows import HistoryFilter, HistoryRow, Item, Kind
+from specviz.store.runs.tables import insert
 
 RUN, BENCHMARK = Item(Kind.RUN, "run"), Item(Kind.BENCHMARK, "b")
 ELSEWHERE = Item(Kind.ELSEWHERE, "e")

@@ -15,15 +15,8 @@ from store_samples import new_run, prompts, request_events, traces
 from specviz.config import Prompt, RunStatus
 from specviz.engines.replay import events_of
 from specviz.errors import StoreError
-from specviz.store import (
-    RecordedRequest,
-    RemoteStore,
-    RunSink,
-    Store,
-    post_run,
-    recording_from_dict,
-    recording_to_dict,
-)
+from specviz.remote.ingest import RemoteStore, post_run
+from specviz.store import RecordedRequest, RunSink, Store, recording_from_dict, recording_to_dict
 from specviz.trace import Trace, fold
 
 

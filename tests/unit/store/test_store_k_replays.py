@@ -17,7 +17,7 @@ from specviz.analysis.k.replay import Foresight
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.sample import Sample
 from specviz.store import BenchmarkLog, RoundRow, SampleRow, Store
-from specviz.store.k_replays import (
+from specviz.store.benchmarks.redrafts import (
     StepTime,
     StoredAnswer,
     put_replay,

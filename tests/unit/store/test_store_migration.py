@@ -14,7 +14,7 @@ from specviz.analysis.k.replay import Foresight
 from specviz.config import RunStatus
 from specviz.errors import StoreError
 from specviz.store import Store, migrations, open_store
-from specviz.store.k_replays import read_replay
+from specviz.store.benchmarks.redrafts import read_replay
 from specviz.trace import ExtraBytes, Fidelity, Lane, RequestFinished, RequestStarted, Span, fold
 
 DATA = Path(__file__).with_name("data")

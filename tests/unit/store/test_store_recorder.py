@@ -13,7 +13,7 @@ from specviz.analysis.metrics import Metrics, summarise
 from specviz.config import Prompt, RunStatus
 from specviz.errors import StoreError
 from specviz.store import Store, open_store
-from specviz.store.writer import FLUSH_S
+from specviz.store.file.writer import FLUSH_S
 from specviz.trace import Fidelity, RequestStarted, Step, StepsRevised, fold
 
 

@@ -16,7 +16,7 @@ from specviz.config import Prompt, Run, RunStatus
 from specviz.engines.replay import events_of
 from specviz.errors import StoreError
 from specviz.store import Store, run_from_dict, run_to_dict
-from specviz.store.arrow import decision_table
+from specviz.store.runs.arrow import decision_table
 from specviz.trace import Fidelity, RequestStarted, Step, StepsRevised, Trace, fold
 
 many = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))

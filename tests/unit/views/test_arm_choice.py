@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specviz.bench.job import MAX_ARMS
 from specviz.config import EngineKind, Method, Sampling
 from specviz.engines.embedded.options import parse_options
 from specviz.errors import UsageError
-from specviz.views import arm_choice
-from specviz.views.arm_choice import (
+from specviz.live.job import MAX_ARMS
+from specviz.views.live import arm_choice
+from specviz.views.live.arm_choice import (
     ACCEPTANCES,
     ASK,
     DEFAULT_ARMS,

@@ -9,8 +9,7 @@ from specviz.bench.plan_toml import parse_plan
 from specviz.config import Method
 from specviz.errors import UsageError
 from specviz.paths import PLANS
-from specviz.views.arm_choice import ASK
-from specviz.views.bench_form import (
+from specviz.views.benchmark.form import (
     FormArm,
     FormPlan,
     Where,
@@ -20,6 +19,7 @@ from specviz.views.bench_form import (
     toml_of,
     whole_numbers,
 )
+from specviz.views.live.arm_choice import ASK
 
 BASELINE = FormArm(method="baseline")
 

@@ -21,17 +21,24 @@ from specviz.analysis.benchmark.results import (
 from specviz.bench.plan import Grid, Load, Plan, PlanArm
 from specviz.bench.progress import BenchPhase, Progress
 from specviz.config import EngineKind, Method, RunConfig, RunStatus
-from specviz.store.benchmark_rows import BenchmarkRow
-from specviz.views.bench_checks import requests_per_hour, tokens_per_request
-from specviz.views.bench_curves import (
+from specviz.store.benchmarks.rows import BenchmarkRow
+from specviz.views.benchmark.checks import requests_per_hour, tokens_per_request
+from specviz.views.benchmark.curves import (
     crossover_table,
     k_lines,
     load_lines,
     temperature_lines,
     tpot_spreads,
 )
-from specviz.views.bench_published import definitions, shown, sources
-from specviz.views.bench_tables import (
+from specviz.views.benchmark.plan_text import (
+    as_text,
+    duration,
+    plan_summary,
+    progress_line,
+    share_done,
+)
+from specviz.views.benchmark.published import definitions, shown, sources
+from specviz.views.benchmark.tables import (
     ACCEPTANCE,
     ARM,
     SPEED,
@@ -43,7 +50,6 @@ from specviz.views.bench_tables import (
     speedup_text,
     verdict,
 )
-from specviz.views.bench_words import as_text, duration, plan_summary, progress_line, share_done
 
 TIMES = Quantiles(36, 2.0, 1.91, 3.0, 4.0, 5.0)
 CELL = Cell(

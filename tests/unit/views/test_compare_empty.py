@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from specviz import runtime
 from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus
 from specviz.store import Store
-from specviz.store.tables import insert
+from specviz.store.runs.tables import insert
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 FOREIGN = {

@@ -11,8 +11,8 @@ from specviz.analysis.compare.paired import FIGURES, Change
 from specviz.analysis.compare.pieces import by_words
 from specviz.analysis.compare.rows import aligned_rows
 from specviz.figures.style import DARK, LIGHT, Ground
-from specviz.views.compare_html import rows_html, shown_text
-from specviz.views.compare_tables import NOT_COMPARABLE, change_table, signed
+from specviz.views.compare.html import rows_html, shown_text
+from specviz.views.compare.tables import NOT_COMPARABLE, change_table, signed
 
 HOSTILE = (
     "<script>window.owned = 1</script>",

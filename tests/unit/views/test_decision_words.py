@@ -5,7 +5,7 @@ from __future__ import annotations
 from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
 from specviz.analysis.advisor.recommend import recommend
 from specviz.analysis.advisor.situation import Situation
-from specviz.views.decision_words import figures_table, questions_table
+from specviz.views.technique.tables import figures_table, questions_table
 
 HERE, THERE = Evidence(Kind.MEASURED, "here"), Evidence(Kind.PUBLISHED, "there")
 

@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format, Imported, export
-from specviz.views.exchange import NOT_TOLD, _imported
-from specviz.views.export_file import ExportFile
+from specviz.views.shared.exchange import NOT_TOLD, _imported
+from specviz.views.shared.export_file import ExportFile
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 def drawn(store: Store, ids: list[str]) -> AppTest:
     def script(store, ids):  # type: ignore[no-untyped-def]
-        from specviz.views import exchange
+        from specviz.views.shared import exchange
 
         exchange.SOON_S = 30.0
         exchange.export_control(store, ids)

@@ -15,17 +15,17 @@ from specviz.config import Method
 from specviz.figures.style import LIGHT
 from specviz.paths import PROJECT_ROOT
 from specviz.trace import EmittedToken, Fidelity, Lane, Origin, Span, Step, Trace, Verdict
-from specviz.views.learn_formula import claims_table, published_claims
-from specviz.views.learn_mechanisms import drafted_table, text_html
-from specviz.views.learn_overlap import saved_table
-from specviz.views.learn_quiz import PAGES, QUIZ, questions
-from specviz.views.learn_rejection import summary
-from specviz.views.learn_roofline import published_points
-from specviz.views.learn_state import LEAST_TOKENS, MOST_TOKENS, PRESETS
-from specviz.views.learn_traces import TRACES, methods, shipped
-from specviz.views.learn_view import SECTIONS
-from specviz.views.learn_words import MECHANISMS
-from specviz.views.plain_table import table_html
+from specviz.views.learn.formula import claims_table, published_claims
+from specviz.views.learn.mechanisms import drafted_table, text_html
+from specviz.views.learn.methods import MECHANISMS
+from specviz.views.learn.overlap import saved_table
+from specviz.views.learn.quiz import PAGES, QUIZ, questions
+from specviz.views.learn.rejection import summary
+from specviz.views.learn.roofline import published_points
+from specviz.views.learn.state import LEAST_TOKENS, MOST_TOKENS, PRESETS
+from specviz.views.learn.traces import TRACES, methods, shipped
+from specviz.views.learn.view import SECTIONS
+from specviz.views.shared.html_table import table_html
 
 
 @pytest.mark.parametrize("method", methods())

@@ -14,7 +14,9 @@ from specviz import cli
 from specviz.commands import run as run_command
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.paths import DEMO_TARGET
-from specviz.views.again import (
+from specviz.views.live.arm_choice import ASK, ArmChoice, Place
+from specviz.views.live.prefill import arm_choice, on_live
+from specviz.views.runs.rerun import (
     Circumstances,
     asked,
     command_differences,
@@ -22,8 +24,6 @@ from specviz.views.again import (
     live_differences,
     quoted,
 )
-from specviz.views.arm_choice import ASK, ArmChoice, Place
-from specviz.views.live_again import arm_choice, on_live
 
 HOSTILE = (
     "'; rm -rf / #",

@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 from specviz.commands.run import run_once
 from specviz.config import EngineKind, Method, Prompt, RunConfig
 from specviz.errors import UsageError
-from specviz.store import ingest_client
-from specviz.store.ingest_client import TOKEN, authorization
+from specviz.remote import ingest as ingest_client
+from specviz.remote.ingest import TOKEN, authorization
 from specviz.web import benchmarks, ingest, query
 from specviz.web.access import for_programs
 

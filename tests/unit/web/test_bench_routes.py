@@ -18,13 +18,14 @@ from starlette.testclient import TestClient
 from specviz.bench.plan_toml import parse_plan
 from specviz.bench.progress import BenchPhase
 from specviz.config import Prompt, RunConfig, RunStatus, Sampling
-from specviz.engines.opening import TimedArm
 from specviz.errors import StoreError, UsageError
+from specviz.opening import TimedArm
+from specviz.remote import benchmarks as bench_client
+from specviz.remote.benchmarks import RemoteBoard
 from specviz.runtime import Runtime, opened
 from specviz.sample import Sample
 from specviz.trace import Fidelity
-from specviz.web import bench_client, benchmarks
-from specviz.web.bench_client import RemoteBoard
+from specviz.web import benchmarks
 
 
 class Instant:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from benchmark_options import measured, option
 
+from specviz.analysis.advisor.branches import Speculate
 from specviz.analysis.advisor.evidence import Kind
 from specviz.analysis.advisor.recommend import Recommendation, recommend
-from specviz.analysis.advisor.shape import Speculate
+from specviz.analysis.advisor.sentences import figure_text, headline
 from specviz.analysis.advisor.situation import Facts, Situation, situation_of
-from specviz.analysis.advisor.words import figure_text, headline
 from specviz.config import Method
 from specviz.errors import UsageError
 

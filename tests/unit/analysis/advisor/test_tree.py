@@ -10,10 +10,10 @@ from benchmark_options import measured, option
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specviz.analysis.advisor.branches import FORKS, LEAVES, Speculate
 from specviz.analysis.advisor.inputs import INPUTS
 from specviz.analysis.advisor.questions import INPUT_OF, answered
 from specviz.analysis.advisor.rules import rule
-from specviz.analysis.advisor.shape import FORKS, LEAVES, Speculate
 from specviz.analysis.advisor.situation import Situation
 from specviz.analysis.advisor.tree import grow, leading_to, rules_alone
 from specviz.errors import UsageError

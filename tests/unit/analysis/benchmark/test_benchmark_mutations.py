@@ -25,9 +25,11 @@ from specviz.analysis.benchmark import (
     checks,
     goodput,
     quantiles,
-    ragged,
     speedup,
     throughput,
+)
+from specviz.analysis.benchmark import (
+    list_columns as ragged,
 )
 
 FUTURE = __future__.annotations.compiler_flag

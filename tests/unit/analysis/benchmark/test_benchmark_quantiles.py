@@ -11,8 +11,8 @@ from benchmark_frames import request, results
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specviz.analysis.benchmark.list_columns import differences
 from specviz.analysis.benchmark.quantiles import quantiles, too_few
-from specviz.analysis.benchmark.ragged import differences
 
 
 def test_quantiles_are_interpolated() -> None:

@@ -6,7 +6,7 @@ from functools import cache
 
 from specviz.config import EngineKind, Method, RunConfig, Sampling
 from specviz.engines.embedded.opening import open_engine
-from specviz.prompts import load_prompts
+from specviz.prompts.shipped import load_prompts
 from specviz.trace import fold
 
 Ids = tuple[int, ...]

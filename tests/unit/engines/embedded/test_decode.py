@@ -21,7 +21,7 @@ from specviz.engines.embedded.proposers.draft_model import DraftModel
 from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.sampler import Sampler
 from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
-from specviz.prompts import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES, load_prompts
 
 TOKENS = 24
 NEAR_TIE = 0.1

@@ -9,7 +9,7 @@ import pytest
 from specviz.analysis.k.replay import Foresight, replay
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.opening import open_engine
-from specviz.prompts import load_prompts
+from specviz.prompts.shipped import load_prompts
 from specviz.trace import Trace, fold
 
 LONGEST = 32

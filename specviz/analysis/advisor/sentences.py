@@ -1,0 +1,65 @@
+"""A recommendation in sentences, the same in a terminal and on a page."""
+
+from __future__ import annotations
+
+from specviz.analysis.advisor.branches import Speculate
+from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
+from specviz.analysis.advisor.k import KChoice
+from specviz.analysis.advisor.recommend import Reason, Recommendation
+from specviz.analysis.advisor.technique import technique_name
+from specviz.analysis.digits import digits
+from specviz.config import Method
+
+
+def headline(found: Recommendation) -> str:
+    """`On: EAGLE-3, K 5`, or what has to be done first."""
+    leaf = found.leaf
+    if found.speculate is Speculate.OFF:
+        return leaf.label if leaf and leaf.label.startswith("Off") else "Off: optimise batching"
+    technique = _technique(found)
+    if found.speculate is Speculate.ON:
+        return f"On: {technique}" if technique else "On, technique not decided"
+    if leaf is None:
+        first = found.missing[0].label if found.missing else ""
+        return f"Undecided: {first} is not known" if first else "Undecided"
+    return f"Undecided: measure {technique}" if technique else "Undecided: measure"
+
+
+def _technique(found: Recommendation) -> str:
+    if found.technique is None:
+        return ""
+    others = "".join(f" or {technique_name(other)}" for other in _named_together(found))
+    return f"{found.technique}{others}" + (f", K {found.k.k}" if found.k else "")
+
+
+def _named_together(found: Recommendation) -> tuple[Method, ...]:
+    """The documents name two techniques for one leaf; a benchmark names one, the others follow."""
+    return () if found.leaf and found.leaf.id == "best_measured" else found.alternatives
+
+
+def k_text(k: KChoice) -> str:
+    """`5, from 5 to 8`."""
+    return f"{k.k}" if k.low == k.high else f"{k.k}, from {k.low} to {k.high}"
+
+
+def figure_text(figure: Figure) -> str:
+    """`1.96× (1.78 to 2.15)`."""
+    unit = figure.unit if figure.unit in ("", "×") else f" {figure.unit}"
+    text = f"{digits(figure.value)}{unit}"
+    if figure.low is None or figure.high is None:
+        return text
+    return f"{text} ({digits(figure.low)} to {digits(figure.high)})"
+
+
+def reason_text(reason: Reason) -> str:
+    """A reason with what it rests on."""
+    return (
+        reason.text
+        if reason.evidence is None
+        else f"{reason.text} ({evidence_text(reason.evidence)})"
+    )
+
+
+def evidence_text(evidence: Evidence) -> str:
+    """Its kind and source."""
+    return evidence.kind.value if evidence.kind is Kind.TOLD else str(evidence)

@@ -1,0 +1,42 @@
+"""What a plan asks of this machine, found out before anything is started."""
+
+from __future__ import annotations
+
+from specviz.bench.plan import Plan
+from specviz.config import EngineKind, Method, RunConfig
+from specviz.engines.embedded.options import parse_options, settle
+from specviz.errors import UsageError
+from specviz.servers.arms import server_spec
+from specviz.servers.hardware import runs_on_cpu
+from specviz.servers.launch.pool import MAX_SERVERS
+
+
+def check_arms(plan: Plan) -> None:
+    """Raise UsageError for an arm that cannot run, named."""
+    for name, arm in zip(plan.arm_names, plan.arms, strict=True):
+        try:
+            _check(arm.config)
+        except UsageError as error:
+            raise UsageError(f"The arm {name} cannot run: {error}") from error
+
+
+def servers_at_once(plan: Plan) -> int:
+    """How many servers are started side by side: the plan's word, else several small ones on a
+    CPU and one on a GPU, which vLLM fills by default."""
+    if plan.servers_at_once is not None:
+        return plan.servers_at_once
+    return MAX_SERVERS if runs_on_cpu() else 1
+
+
+def _check(config: RunConfig) -> None:
+    if config.engine is EngineKind.EMBEDDED:
+        settle(parse_options(config.options), config.method or Method.BASELINE)
+        return
+    if unknown := config.options.keys() - {"vllm_flags"}:
+        raise UsageError(
+            f"The option {min(unknown)} is the embedded engine's: give a server vllm_flags."
+        )
+    if config.server_url is None:
+        server_spec(config)
+    elif config.options:
+        raise UsageError("vllm_flags are for a server that specviz starts: leave server_url out.")

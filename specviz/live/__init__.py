@@ -1,0 +1,1 @@
+"""One prompt on several arms, recorded as it is answered."""

@@ -1,0 +1,160 @@
+"""The process-wide board of background jobs: start, find, cancel.
+
+Each job runs in one plain thread with its own event loop; nothing here knows of pages or sockets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from specviz.config import Prompt, Run, RunConfig, RunStatus
+from specviz.engines.base import Engine
+from specviz.errors import SpecvizError, UsageError
+from specviz.live.job import MAX_ARMS, ArmLog, Job, Phase
+from specviz.live.measuring_lock import Turn
+from specviz.live.record import answer, store_failure
+from specviz.store import RunSink
+
+Note = Callable[[str], None]
+OpenArm = Callable[[RunConfig, Note], Awaitable[tuple[Engine, RunConfig]]]
+"""Make an arm's engine ready, starting a server if need be, and complete its configuration."""
+
+_log = logging.getLogger(__name__)
+
+KEPT_JOBS = 50
+"""Finished jobs that stay watchable; older ones are in the store."""
+
+
+class JobBoard:
+    """All jobs of this process."""
+
+    def __init__(self, open_arm: OpenArm, store: RunSink, turn: Turn | None = None) -> None:
+        self._open_arm = open_arm
+        self._store = store
+        self._jobs: dict[str, Job] = {}
+        self._running: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = {}
+        self._lock = threading.Lock()
+        self._turn = turn or Turn()
+
+    def start(self, prompt: Prompt, configs: Sequence[RunConfig], *, at_once: bool = False) -> Job:
+        """Start a job. Raises UsageError for no arm or too many."""
+        if not 1 <= len(configs) <= MAX_ARMS:
+            raise UsageError(f"Choose one to {MAX_ARMS} arms, not {len(configs)}.")
+        arms = [ArmLog(uuid.uuid4().hex, config) for config in configs]
+        job = Job(uuid.uuid4().hex, prompt, arms, at_once=at_once)
+        with self._lock:
+            self._jobs[job.job_id] = job
+            self._forget_old()
+        threading.Thread(target=self._run, args=(job,), name=f"job-{job.job_id[:8]}").start()
+        return job
+
+    def get(self, job_id: str) -> Job | None:
+        return self._jobs.get(job_id)
+
+    def cancel(self, job_id: str) -> None:
+        """Stop a job's arms; what arrived is kept. Does nothing to a finished one."""
+        with self._lock:
+            running = self._running.get(job_id)
+        if running is not None:
+            loop, task = running
+            loop.call_soon_threadsafe(task.cancel)
+
+    def close(self, timeout_s: float = 10.0) -> None:
+        """Cancel everything and wait for it to be stored."""
+        for job in list(self._jobs.values()):
+            self.cancel(job.job_id)
+            job.done.wait(timeout_s)
+
+    def _forget_old(self) -> None:
+        finished = [job_id for job_id, job in self._jobs.items() if job.done.is_set()]
+        for job_id in finished[: max(0, len(self._jobs) - KEPT_JOBS)]:
+            del self._jobs[job_id]
+
+    def _run(self, job: Job) -> None:
+        try:
+            asyncio.run(self._run_arms(job))
+        except asyncio.CancelledError:
+            for arm in job.arms:
+                if not arm.phase.is_final:
+                    arm.end(RunStatus.CANCELLED, "cancelled before it started")
+        except Exception as error:
+            # a defect of ours: whoever watches must not wait for ever, and the log gets the rest
+            for arm in job.arms:
+                if not arm.phase.is_final:
+                    arm.end(
+                        RunStatus.FAILED, f"{type(error).__name__}: {error} (see the app's log)"
+                    )
+            _log.exception("A job ended in a defect.")
+        finally:
+            with self._lock:
+                self._running.pop(job.job_id, None)
+            job.done.set()
+
+    async def _run_arms(self, job: Job) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        with self._lock:
+            self._running[job.job_id] = (asyncio.get_running_loop(), task)
+        async with AsyncExitStack() as engines:
+            # servers load side by side; measuring begins when none is loading any more
+            opened = await asyncio.gather(*(self._open(job, arm, engines) for arm in job.arms))
+            ready = [(arm, engine) for arm, engine in zip(job.arms, opened, strict=True) if engine]
+            async with self._my_turn([arm for arm, _ in ready]):
+                if job.at_once:
+                    await asyncio.gather(*(self._answer(job, arm, engine) for arm, engine in ready))
+                else:
+                    for arm, engine in ready:
+                        await self._answer(job, arm, engine)
+
+    @asynccontextmanager
+    async def _my_turn(self, arms: Sequence[ArmLog]) -> AsyncIterator[None]:
+        """One job answers at a time: another's requests would spoil the figures of both."""
+
+        def say(note: str | None) -> None:
+            for arm in arms:
+                arm.note = note
+
+        async with self._turn.taken(lambda: say("waiting for another run to finish")):
+            say(None)
+            yield
+
+    async def _open(self, job: Job, arm: ArmLog, engines: AsyncExitStack) -> Engine | None:
+        def note(text: str) -> None:
+            arm.note = text
+
+        arm.phase = Phase.STARTING
+        try:
+            engine, arm.config = await self._open_arm(arm.config, note)
+        except SpecvizError as error:
+            sentence = store_failure(_run_of(job, arm), job.prompt, self._store, str(error))
+            arm.end(RunStatus.FAILED, sentence)
+            return None
+        engines.push_async_callback(engine.close)
+        arm.phase, arm.note = Phase.WAITING, None
+        return engine
+
+    async def _answer(self, job: Job, arm: ArmLog, engine: Engine) -> None:
+        arm.phase = Phase.RUNNING
+        try:
+            outcome = await answer(engine, _run_of(job, arm), job.prompt, self._store, arm.append)
+        except asyncio.CancelledError:
+            arm.end(RunStatus.CANCELLED, "cancelled: what arrived is kept")
+            raise
+        arm.end(outcome.status, outcome.error)
+
+
+def _run_of(job: Job, arm: ArmLog) -> Run:
+    return Run(
+        run_id=arm.run_id,
+        group_id=job.job_id,
+        config=replace(arm.config, prompt_set=job.prompt.category),
+        status=RunStatus.RUNNING,
+        started_at=datetime.now(UTC),
+    )

@@ -1,0 +1,1 @@
+"""Prompts: the shipped ones, sets drawn from them, files of your own."""

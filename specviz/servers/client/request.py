@@ -1,0 +1,202 @@
+"""One request in flight: the answer and the plugin's records, merged into steps as they arrive.
+
+`specviz.servers.client.assemble` and `.counted` do the labelling. Tokens are counted by id, never
+by chunk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from specviz.config import LOOKUP_METHODS, Method, Prompt, Sampling
+from specviz.servers.client.assemble import TokenTape, inferred_steps, traced_step
+from specviz.servers.client.chunks import Chunk, SpecCounts
+from specviz.servers.client.counted import counted_steps
+from specviz.servers.client.failures import cut_off, stalled
+from specviz.servers.client.trace_stream import TRACE_END
+from specviz.servers.vllm.tracing.keys import new_key
+from specviz.trace import (
+    Event,
+    Fidelity,
+    RequestFinished,
+    RequestStarted,
+    Step,
+    StepsRevised,
+)
+
+if TYPE_CHECKING:
+    from specviz.servers.client.client import VllmEngine
+
+TRACE_GRACE_S = 5.0
+"""How long to wait for the last trace records once the answer is complete."""
+
+
+class RequestInFlight:
+    """One request in flight: the tape of what arrived and the steps laid over it."""
+
+    def __init__(self, engine: VllmEngine, prompt: Prompt, sampling: Sampling) -> None:
+        self.engine = engine
+        self.prompt = prompt
+        self.sampling = sampling
+        self.request_id = new_key()
+        self.tape = TokenTape()
+        self.position = 0  # first token on the tape without a step
+        self.index = 0  # of the next step
+        self.chunk = 0  # first chunk without a step
+        self.records: list[dict[str, Any]] = []
+        self.prompt_token_ids: tuple[int, ...] = ()
+        self.finish_reason: str | None = None
+        self.counts: SpecCounts | None = None
+        self._inbox: asyncio.Queue[Chunk | dict[str, Any] | BaseException | None] = asyncio.Queue()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._started = time.perf_counter()
+
+    def clock(self) -> float:
+        """Milliseconds since the request was sent."""
+        return round((time.perf_counter() - self._started) * 1000, 3)  # noise below microseconds
+
+    async def events(self) -> AsyncIterator[Event]:
+        engine = self.engine
+        traced = engine.traced
+        fidelity = Fidelity.TRACED if traced else engine.capabilities.expected_fidelity
+        if fidelity is Fidelity.TRACED and not traced:
+            fidelity = Fidelity.INFERRED  # the plugin is there, but was not asked
+        yield RequestStarted(self.request_id, fidelity)
+        self._start_readers(traced)
+        async for item in self._items():
+            if isinstance(item, Chunk):
+                await self._take_chunk(item)
+            else:
+                self.records.append(item)
+            async for step in self._traced_steps() if traced else self._inferred_steps():
+                yield step
+        if self.finish_reason is None:
+            raise cut_off()
+        revised = self._revise(traced)
+        if revised is not None:
+            yield revised
+        yield self._finished()
+
+    async def cancel(self) -> None:
+        """Stop reading; closing the answer's connection makes the server drop the request."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _start_readers(self, traced: bool) -> None:
+        self._started = time.perf_counter()
+        self._tasks = [asyncio.create_task(self._read_answer())]
+        if traced:
+            self._tasks.append(asyncio.create_task(self._read_trace()))
+
+    async def _read_answer(self) -> None:
+        try:
+            async for chunk in self.engine.chunks(
+                self.prompt, self.sampling, self.request_id, self.clock
+            ):
+                self._inbox.put_nowait(chunk)
+            self._inbox.put_nowait(None)
+        except Exception as error:  # handed to the consumer, which raises it
+            self._inbox.put_nowait(error)
+
+    async def _read_trace(self) -> None:
+        try:
+            async for record in self.engine.records(self.request_id):
+                if "error" in record:  # the tracer failed in this step; the server goes on
+                    break
+                self._inbox.put_nowait(record)
+        except (httpx2.HTTPError, ValueError):
+            pass  # the answer goes on without; `_revise` says what is missing
+        self._inbox.put_nowait(TRACE_END)
+
+    async def _items(self) -> AsyncIterator[Chunk | dict[str, Any]]:
+        """What both readers bring, until the answer is complete and the trace has caught up."""
+        answer_complete = False
+        trace_open = len(self._tasks) > 1
+        while not answer_complete or (trace_open and self.position < len(self.tape.tokens)):
+            timeout_s = TRACE_GRACE_S if answer_complete else self.engine.stall_timeout_s
+            try:
+                item = await asyncio.wait_for(self._inbox.get(), timeout_s)
+            except TimeoutError:
+                if answer_complete:
+                    return  # the trace stays incomplete
+                raise stalled(timeout_s) from None
+            if item is None:
+                answer_complete = True
+            elif isinstance(item, BaseException):
+                raise item
+            elif item is TRACE_END:
+                trace_open = False
+            else:
+                yield item
+
+    async def _take_chunk(self, chunk: Chunk) -> None:
+        self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
+        self.finish_reason = chunk.finish_reason or self.finish_reason
+        self.counts = chunk.counts or self.counts
+        if chunk.is_output:
+            self.tape.add(chunk, await self.engine.texts(chunk))
+
+    async def _traced_steps(self) -> AsyncIterator[Step]:
+        """Steps whose record and tokens have both arrived (the last may be cut short)."""
+        while self.index < len(self.records) and self.position < len(self.tape.tokens):
+            record = self.records[self.index]
+            end = self.position + len(record["emitted"])
+            if end > len(self.tape.tokens) and self.finish_reason is None:
+                return
+            text_of = await self.engine.decision_texts(record)
+            yield traced_step(record, self.index, self.position, self.tape, text_of)
+            self.index += 1
+            self.position = min(end, len(self.tape.tokens))
+
+    async def _inferred_steps(self) -> AsyncIterator[Step]:
+        for step in self._infer(self.chunk):
+            yield step
+        self.chunk = len(self.tape.chunk_sizes)
+
+    def _infer(self, first_chunk: int) -> Iterator[Step]:
+        """Steps of the chunks from `first_chunk` on, by their sizes."""
+        for chunk in range(first_chunk, len(self.tape.chunk_sizes)):
+            steps = inferred_steps(
+                self.tape, chunk, self.index, self.position, self.engine.method, self.engine.k
+            )
+            self.index += len(steps)
+            self.position += self.tape.chunk_sizes[chunk]
+            yield from steps
+
+    def _revise(self, traced: bool) -> StepsRevised | None:
+        """What the finished stream tells better than its chunks did."""
+        trace_complete = traced and self._trace_fits()
+        if trace_complete or self.engine.method is Method.BASELINE:
+            return None
+        reason = "the trace did not cover the whole answer; " if traced else ""
+        if self.counts is not None:
+            always = self.engine.method not in LOOKUP_METHODS and self.engine.method is not None
+            steps = counted_steps(self.tape, self.counts, always_drafts=always)
+            if steps is not None:
+                return StepsRevised(steps, Fidelity.COUNTED, reason + "counts of the server")
+            reason += "the server's counts do not fit its chunks; "
+        if not reason:
+            return None
+        self.index = self.position = 0
+        return StepsRevised(tuple(self._infer(0)), Fidelity.INFERRED, reason + "chunk sizes")
+
+    def _trace_fits(self) -> bool:
+        """Whether the records name exactly the tokens that were streamed."""
+        recorded = [token for record in self.records for token in record["emitted"]]
+        streamed = [token.token_id for token in self.tape.tokens]
+        return recorded[: len(streamed)] == streamed and self.position == len(streamed)
+
+    def _finished(self) -> RequestFinished:
+        tokens = self.tape.tokens
+        return RequestFinished(
+            self.prompt_token_ids,
+            ttft_ms=tokens[0].elapsed_ms if tokens else None,
+            e2el_ms=tokens[-1].elapsed_ms if tokens else self.clock(),
+            finish_reason=self.finish_reason or "",
+        )

@@ -1,0 +1,1 @@
+"""Starting servers, watching them load, and stopping them."""

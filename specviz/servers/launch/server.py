@@ -1,0 +1,261 @@
+"""Starting a vLLM server, watching it load, and stopping it without leaving a process behind.
+
+This process holds a pipe to a guard, whose child is vLLM's API server, whose child is the engine:
+see guard.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+if sys.platform == "linux":
+    import resource
+
+from specviz.errors import ServerStartFailed
+from specviz.servers.hardware import runs_on_cpu
+from specviz.servers.launch import guard
+from specviz.servers.vllm import log as log_reading
+from specviz.servers.vllm.command_line import HOST, ServerSpec, server_command
+from specviz.servers.vllm.environment import server_environment
+
+_given_out: set[int] = set()
+_choosing = threading.Lock()
+
+START_TIMEOUT_S = 600.0
+FIRST_REQUEST_TIMEOUT_S = 120.0
+POLL_S = 0.1
+PROGRESS_EVERY_S = 1.0
+WARM_UP_TOKENS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server that this process started. `pid` is the root of its process tree."""
+
+    spec: ServerSpec
+    url: str
+    pid: int
+    log_path: Path
+    process: subprocess.Popen[bytes]
+    started_in_s: float = 0.0
+
+    def is_alive(self) -> bool:
+        """True while the server's process runs."""
+        return self.process.poll() is None
+
+    def failure_reason(self) -> str | None:
+        """Why the server ended, in vLLM's own words; None while it runs."""
+        if self.is_alive():
+            return None
+        return log_reading.failure_reason(self.log_path) or _exit_sentence(self.process.returncode)
+
+    def stop(self) -> None:
+        """End the server and all of its children; returns when none is left."""
+        children = _children(self.pid)
+        if self.process.stdin and not self.process.stdin.closed:
+            self.process.stdin.close()  # the guard takes this as its order
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(guard.TERM_WAIT_S + 4.0)
+        for survivor in [*children, *_children(self.pid)]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                survivor.kill()
+        if self.is_alive():
+            self.process.kill()
+        self.process.wait()
+
+
+def start_server(
+    spec: ServerSpec,
+    *,
+    log_dir: Path,
+    on_progress: Callable[[str], None],
+    timeout_s: float = START_TIMEOUT_S,
+    cancel: threading.Event | None = None,
+) -> Server:
+    """Start a server, wait until it has answered a first request, and return it.
+
+    `on_progress` gets what the server does and for how long, about once a second.
+    Raises ServerStartFailed with vLLM's own reason, or if `cancel` is set; nothing is left running.
+    """
+    _check_models(spec)
+    began_s = time.monotonic()
+    server = _launch(spec, log_dir)
+    try:
+        _wait_until_healthy(server, on_progress, began_s, timeout_s, cancel)
+        on_progress(f"answering a first request ({time.monotonic() - began_s:.0f} s)")
+        _answer_first_request(server)
+    except BaseException:
+        server.stop()
+        raise
+    started_in_s = time.monotonic() - began_s
+    on_progress(f"ready ({started_in_s:.0f} s)")
+    return replace(server, started_in_s=started_in_s)
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on, another one at every call: a server
+    binds its own some seconds later, and the next may be started before that."""
+    with _choosing:
+        while True:
+            with socket.socket() as probe:
+                probe.bind((HOST, 0))
+                port = int(probe.getsockname()[1])
+            if port not in _given_out:
+                _given_out.add(port)
+                return port
+
+
+def _check_models(spec: ServerSpec) -> None:
+    """vLLM takes a missing folder for a Hugging Face name and complains about its form."""
+    for name in (spec.model, spec.draft):
+        looks_local = name is not None and name.startswith(("/", "./", "../", "~"))
+        if name and looks_local and not Path(name).is_dir():
+            raise ServerStartFailed(f"There is no model folder {name}: check the path.")
+
+
+def _launch(spec: ServerSpec, log_dir: Path) -> Server:
+    if spec.port:
+        _check_port_is_free(spec.port)
+    port = spec.port or free_port()
+    on_cpu = runs_on_cpu()
+    command = server_command(replace(spec, port=port), on_cpu=on_cpu)
+    log_dir.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    log_path = log_dir / f"vllm-{spec.method.value}-{port}-{stamp}.log"
+    with log_path.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-I", guard.__file__, *command],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=server_environment(spec, on_cpu=on_cpu),
+            start_new_session=True,
+        )
+    _lift_data_limit(process.pid)
+    return Server(spec, f"http://{HOST}:{port}", process.pid, log_path, process)
+
+
+def _lift_data_limit(pid: int) -> None:
+    """A child that is started while a query runs would keep the ceiling on this process's memory
+    (RLIMIT_DATA, store/memory_ceiling.py) for good."""
+    if sys.platform == "linux":
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        with contextlib.suppress(ProcessLookupError):  # it ended at once: its log says why
+            resource.prlimit(pid, resource.RLIMIT_DATA, (hard, hard))
+
+
+def _check_port_is_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise ServerStartFailed(
+                f"Port {port} cannot be used ({error.strerror}): choose another with --port."
+            ) from error
+
+
+def _wait_until_healthy(
+    server: Server,
+    on_progress: Callable[[str], None],
+    began_s: float,
+    timeout_s: float,
+    cancel: threading.Event | None,
+) -> None:
+    reported_s = -PROGRESS_EVERY_S
+    while not _is_healthy(server.url):
+        elapsed_s = time.monotonic() - began_s
+        if cancel is not None and cancel.is_set():
+            raise ServerStartFailed("Starting the server was cancelled.")
+        if not server.is_alive():
+            raise ServerStartFailed(_failure(server))
+        if elapsed_s > timeout_s:
+            raise ServerStartFailed(
+                f"The server was not ready after {timeout_s:.0f} s; its log is {server.log_path}."
+            )
+        if elapsed_s - reported_s >= PROGRESS_EVERY_S:
+            reported_s = elapsed_s
+            log = server.log_path.read_text(errors="replace")
+            on_progress(f"{log_reading.stage(log)} ({elapsed_s:.0f} s)")
+        time.sleep(POLL_S)
+
+
+def _answer_first_request(server: Server) -> None:
+    """Some configurations load and then kill the engine on the first request."""
+    try:
+        models = _get_json(f"{server.url}/v1/models", server.spec)
+        body = {
+            "model": models["data"][0]["id"],
+            "prompt": "1 2 3 1 2 3 1 2",  # repeats, so that lookups draft something
+            "max_tokens": WARM_UP_TOKENS,
+            "temperature": 0,
+        }
+        _get_json(f"{server.url}/v1/completions", server.spec, body)
+    except (OSError, ValueError, KeyError, IndexError) as error:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.process.wait(5.0)  # a dying engine takes a moment to write its reason
+        raise ServerStartFailed(_failure(server, error)) from error
+
+
+def _failure(server: Server, error: Exception | None = None) -> str:
+    reason = log_reading.failure_reason(server.log_path)
+    if reason is None:
+        reason = f"{error}." if error else _exit_sentence(server.process.returncode)
+    return f"vLLM did not start: {reason} Its log is {server.log_path}."
+
+
+def _exit_sentence(code: int) -> str:
+    if code in (-9, 137):
+        return "it was killed, probably for lack of memory."
+    return f"it exited with code {code} and gave no reason."
+
+
+def _is_healthy(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/health", timeout=2.0) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
+
+
+def _get_json(url: str, spec: ServerSpec, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+    if key := _api_key(spec):
+        request.add_header("Authorization", f"Bearer {key}")
+    with urllib.request.urlopen(request, timeout=FIRST_REQUEST_TIMEOUT_S) as response:
+        answer: dict[str, Any] = json.load(response)
+    return answer
+
+
+def _api_key(spec: ServerSpec) -> str | None:
+    """The key that the server itself was given, from its flags or its environment."""
+    flags = list(spec.extra_args)
+    for index, flag in enumerate(flags):
+        name, _, value = flag.partition("=")
+        if name == "--api-key":
+            return value or next(iter(flags[index + 1 :]), None)
+    return os.environ.get("VLLM_API_KEY")
+
+
+def _children(pid: int) -> list[psutil.Process]:
+    try:
+        children: list[psutil.Process] = psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+    return children

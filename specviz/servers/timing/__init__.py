@@ -1,0 +1,1 @@
+"""Many requests to a server at once, at little cost to the machine."""

@@ -1,0 +1,1 @@
+"""What is vLLM's own: flags, routes, metric names, log, tracing plugin."""

@@ -1,0 +1,1 @@
+"""Benchmarks, rounds and samples."""

@@ -1,0 +1,130 @@
+"""What the database tells about benchmarks, read with a cursor of the caller's."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from duckdb import DuckDBPyConnection
+
+from specviz.config import Message, RunStatus
+from specviz.errors import StoreError
+from specviz.prompts.sets import Conversation
+from specviz.store.benchmarks.rows import ArmRow, BenchmarkRow, DoneRequest
+from specviz.store.runs.runs import rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_BENCHMARKS = """
+    SELECT benchmarks.*, coalesce(finished, 0) AS finished FROM benchmarks
+    LEFT JOIN (
+        SELECT benchmark_id, count(*) AS finished
+        FROM samples JOIN requests USING (request_id) WHERE status = 'finished' GROUP BY ALL
+    ) USING (benchmark_id)
+"""
+
+_SAMPLES = """
+    SELECT rounds.arm_index, rounds.server_group, samples.round_id, runs.temperature,
+        nullif(runs.concurrency, 0) AS concurrency, runs.request_rate, rounds.repetition,
+        samples.prompt_index, samples.turn, requests.category, requests.status, requests.error,
+        samples.block, samples.sent_ms, samples.queue_ms, requests.ttft_ms, requests.tpot_ms,
+        requests.e2el_ms, requests.output_tokens, hash(samples.token_ids) AS output_hash,
+        requests.num_drafts, requests.num_draft_tokens, requests.num_accepted_tokens,
+        samples.chunk_ms, samples.per_step_accepted, samples.per_step_drafted, samples.is_chain
+    FROM samples JOIN requests USING (request_id) JOIN rounds USING (round_id)
+        JOIN runs ON runs.run_id = rounds.run_id
+    WHERE samples.benchmark_id = ?
+    ORDER BY rounds.arm_index, requests.started_at
+"""
+
+_ROUNDS = """
+    SELECT rounds.*, runs.temperature, nullif(runs.concurrency, 0) AS concurrency,
+        runs.request_rate
+    FROM rounds JOIN runs USING (run_id) WHERE rounds.benchmark_id = ?
+    ORDER BY rounds.arm_index, runs.temperature, concurrency, rounds.repetition
+"""
+
+
+def read_benchmark(cursor: DuckDBPyConnection, benchmark_id: str) -> BenchmarkRow:
+    """Raises StoreError if there is none."""
+    cursor.execute(f"{_BENCHMARKS} WHERE benchmarks.benchmark_id = ?", [benchmark_id])
+    for row in rows_of(cursor):
+        return _benchmark(row)
+    raise StoreError(f"There is no benchmark {benchmark_id} in the database.")
+
+
+def read_benchmarks(cursor: DuckDBPyConnection, limit: int) -> list[BenchmarkRow]:
+    """Newest first, deleted ones left out."""
+    cursor.execute(
+        f"{_BENCHMARKS} WHERE deleted_at IS NULL ORDER BY started_at DESC, benchmark_id LIMIT ?",
+        [limit],
+    )
+    return [_benchmark(row) for row in rows_of(cursor)]
+
+
+def read_conversations(cursor: DuckDBPyConnection, benchmark_id: str) -> tuple[Conversation, ...]:
+    """The prompts a benchmark drew, in its order."""
+    cursor.execute(
+        "SELECT * EXCLUDE (benchmark_id, prompt_index) FROM benchmark_prompts "
+        "WHERE benchmark_id = ? ORDER BY prompt_index",
+        [benchmark_id],
+    )
+    return tuple(_conversation(row) for row in rows_of(cursor))
+
+
+def read_arms(cursor: DuckDBPyConnection, benchmark_id: str) -> dict[int, ArmRow]:
+    """The arms that were opened so far, by their place in the plan."""
+    cursor.execute(
+        "SELECT * EXCLUDE (benchmark_id) FROM benchmark_arms WHERE benchmark_id = ?",
+        [benchmark_id],
+    )
+    return {row["arm_index"]: ArmRow(**row) for row in rows_of(cursor)}
+
+
+def read_done(cursor: DuckDBPyConnection, benchmark_id: str) -> list[DoneRequest]:
+    """Every finished request."""
+    cursor.execute(
+        "SELECT round_id, prompt_index, turn, output_text AS answer FROM samples "
+        "JOIN requests USING (request_id) WHERE benchmark_id = ? AND status = 'finished'",
+        [benchmark_id],
+    )
+    return [DoneRequest(**row) for row in rows_of(cursor)]
+
+
+def read_samples(cursor: DuckDBPyConnection, benchmark_id: str) -> pd.DataFrame:
+    """One row per request, finished or failed; see `analysis.benchmark.summary`."""
+    return _frame(cursor, _SAMPLES, benchmark_id)
+
+
+def read_rounds(cursor: DuckDBPyConnection, benchmark_id: str) -> pd.DataFrame:
+    """One row per round; see `analysis.benchmark.summary`."""
+    return _frame(cursor, _ROUNDS, benchmark_id)
+
+
+def _frame(cursor: DuckDBPyConnection, sql: str, benchmark_id: str) -> pd.DataFrame:
+    """A query's result with pandas' nullable types, so that NULL stays apart from zero."""
+
+    frame = cursor.execute(sql, [benchmark_id]).arrow().read_all()
+    integers = {name: "Int64" for name in (
+        "concurrency", "output_tokens", "num_drafts", "num_draft_tokens", "num_accepted_tokens",
+        "memory_bytes", "server_drafts", "server_draft_tokens", "server_accepted_tokens",
+    )}  # fmt: skip
+    table: pd.DataFrame = frame.to_pandas(integer_object_nulls=True)
+    present = {name: kind for name, kind in integers.items() if name in table.columns}
+    return table.astype(present)
+
+
+def _benchmark(row: dict[str, Any]) -> BenchmarkRow:
+    moments = {
+        name: at and at.replace(tzinfo=UTC)
+        for name, at in row.items()
+        if name in ("started_at", "finished_at", "deleted_at", "imported_at")
+    }
+    told = {"status": RunStatus(row["status"]), "tags": tuple(row["tags"] or ())}
+    return BenchmarkRow(**{**row, **moments, **told})
+
+
+def _conversation(row: dict[str, Any]) -> Conversation:
+    earlier = tuple(Message(**message) for message in row["earlier"])
+    return Conversation(**{**row, "turns": tuple(row["turns"]), "earlier": earlier})

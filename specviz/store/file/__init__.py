@@ -1,0 +1,1 @@
+"""The database file, or the lake that takes its place."""

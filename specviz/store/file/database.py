@@ -1,0 +1,172 @@
+"""The open DuckDB file: hands out cursors, and opens the file again after DuckDB gave it up.
+
+A connection or cursor is never shared between threads: each use takes a cursor of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+from duckdb import DuckDBPyConnection
+
+from specviz.errors import StoreError
+from specviz.store.file.damage import cannot_open, found_damaged, is_damage
+from specviz.store.owner import StoreBusy, read_owner
+
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    # SQL typed by a user must reach nothing but this database
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "memory_limit": "2GB",
+    "max_temp_directory_size": "4GB",
+    "lock_configuration": "true",
+    # a checkpoint that fails inside COMMIT leaves it open whether data was kept: see checkpoint()
+    "checkpoint_threshold": "1TB",
+    "storage_compatibility_version": "latest",  # packs text tighter; of the DuckDB that is pinned
+}
+
+CHECKPOINT_WAL_BYTES = 16 * 1024 * 1024
+REOPEN_TIMEOUT_S = 30.0
+
+
+class Database:
+    """One DuckDB file. Methods may be called from any thread."""
+
+    commit_every_s = 0.0
+    """The least time that what nobody waits for is collected before it is committed."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises StoreBusy or StoreError."""
+        self._path = path
+        self.damage: str | None = None
+        """Set once damage was met: what is wrong, and that nothing is written any more."""
+        self._changed = threading.Condition()
+        self._in_use = 0
+        self._broken = False
+        self._root: DuckDBPyConnection | None = self._connect()
+
+    @contextmanager
+    def cursor(self) -> Iterator[DuckDBPyConnection]:
+        """A fresh cursor for this thread; closing it rolls back what was not committed.
+
+        Do not take a second one while holding the first. Raises StoreError if the store is closed
+        or cannot be opened again; duckdb.Error passes through.
+        """
+        cursor = self._take()
+        try:
+            self._prepare(cursor)
+            yield cursor
+        except duckdb.Error as error:
+            # after either DuckDB answers nothing any more (an internal error: duckdb#22352)
+            if isinstance(error, duckdb.FatalException | duckdb.InternalException):
+                self._broken = True
+            self.damage = self.damage or self._damage_in(error)
+            raise
+        finally:
+            self._give_back(cursor)
+
+    def change(self, write: Callable[[DuckDBPyConnection], None]) -> None:
+        """Run `write` in a transaction and commit it. duckdb.Error passes through."""
+        with self.cursor() as cursor:
+            cursor.begin()
+            write(cursor)
+            cursor.commit()
+
+    def checkpoint(self) -> None:
+        """Move the write-ahead log into the file once it is large; a failure loses nothing.
+
+        Raises duckdb.Error. DuckDB gives up the whole database when this fails for lack of space;
+        the next `cursor` opens it again from file and log.
+        """
+        log = self._path.with_name(f"{self._path.name}.wal")
+        if log.exists() and log.stat().st_size > CHECKPOINT_WAL_BYTES:
+            with self.cursor() as cursor:
+                cursor.execute("CHECKPOINT")
+
+    def close(self) -> None:
+        """Close the file; cursors still in use fail. Does nothing the second time."""
+        with self._changed:
+            if self._root is not None:
+                self._root.close()
+            self._root = None
+
+    def _take(self) -> DuckDBPyConnection:
+        with self._changed:
+            if self._broken:
+                self._reopen()
+            if self._root is None:
+                raise StoreError(f"The database {self._path} is closed.")
+            cursor = self._root.cursor()
+            self._in_use += 1
+            return cursor
+
+    def _give_back(self, cursor: DuckDBPyConnection) -> None:
+        cursor.close()
+        with self._changed:
+            self._in_use -= 1
+            self._changed.notify_all()
+
+    def _reopen(self) -> None:
+        # The old instance must be gone first: closing it later would drop the new one's file lock.
+        if not self._changed.wait_for(lambda: self._in_use == 0, REOPEN_TIMEOUT_S):
+            raise StoreError("The database waits for a query to end before it can be opened again.")
+        if self._broken and self._root is not None:
+            self._root.close()
+            self._root = self._connect()
+            self._broken = False
+
+    def _connect(self) -> DuckDBPyConnection:
+        return connect(self._path)
+
+    def _damage_in(self, error: duckdb.Error) -> str | None:
+        return found_damaged(self._path, first_line(error)) if is_damage(error) else None
+
+    def _prepare(self, cursor: DuckDBPyConnection) -> None:
+        """What a cursor needs before it is used: of a file's, nothing."""
+
+
+def connect(path: Path) -> DuckDBPyConnection:
+    """Open the file for writing, making it if needed.
+
+    Raises StoreBusy or StoreError; a damaged file stays as it is, and no new one is left behind.
+    """
+    is_new = not path.exists()
+    try:
+        return duckdb.connect(path, config=SETTINGS)
+    except duckdb.Error as error:
+        reason = first_line(error)
+        if "Could not set lock" in reason:
+            pid = re.search(r"\(PID (\d+)\)", reason)
+            raise StoreBusy(path, read_owner(path, int(pid[1]) if pid else None)) from error
+        if is_new:
+            path.unlink(missing_ok=True)
+        if "newer version of DuckDB" in str(error):
+            raise StoreError(
+                f"The database {path} was made by a newer specviz: "
+                "update specviz or set SPECVIZ_STORE to another file."
+            ) from error
+        raise StoreError(cannot_open(path, reason)) from error
+
+
+def first_line(error: Exception) -> str:
+    """The reason in an exception's text, without DuckDB's links and further lines."""
+    line = str(error).strip().split("\n")[0]
+    return re.sub(r"\. See also http\S+$", "", line).removesuffix(".") or type(error).__name__
+
+
+@contextmanager
+def as_store_error(what: str) -> Iterator[None]:
+    """Turn what DuckDB, Arrow or the disk raise into a StoreError that begins with `what`."""
+    try:
+        yield
+    except UnicodeError as error:
+        raise StoreError(f"{what}: it has characters that are not valid Unicode.") from error
+    except (duckdb.Error, OSError, ValueError, TypeError, OverflowError) as error:
+        raise StoreError(f"{what}: {first_line(error)}.") from error

@@ -1,0 +1,37 @@
+"""Results that another tool measured, as the database keeps them; read with the caller's cursor."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from duckdb import DuckDBPyConnection
+
+from specviz.errors import StoreError
+from specviz.store.runs.runs import rows_of
+
+Row = dict[str, Any]
+
+MOST_REQUESTS = 1000
+
+
+def read_elsewhere(cursor: DuckDBPyConnection, elsewhere_id: str) -> Row:
+    """The columns of `elsewhere` by name, times in UTC. Raises StoreError if there is none."""
+    cursor.execute("SELECT * FROM elsewhere WHERE elsewhere_id = ?", [elsewhere_id])
+    for row in rows_of(cursor):
+        return {
+            name: value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
+            for name, value in row.items()
+        }
+    raise StoreError(f"There are no results {elsewhere_id} in the database.")
+
+
+def read_elsewhere_requests(cursor: DuckDBPyConnection, elsewhere_id: str) -> list[Row]:
+    """Its first `MOST_REQUESTS` single requests as in the file; none where it has none."""
+    cursor.execute(
+        "SELECT request_index, started_s, prompt_tokens, output_tokens, ttft_ms, tpot_ms, e2el_ms, "
+        "left(output_text, 200) AS output_text, error FROM elsewhere_requests "
+        f"WHERE elsewhere_id = ? ORDER BY request_index LIMIT {MOST_REQUESTS}",
+        [elsewhere_id],
+    )
+    return list(rows_of(cursor))

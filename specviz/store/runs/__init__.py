@@ -1,0 +1,1 @@
+"""Runs, requests, steps and decisions."""

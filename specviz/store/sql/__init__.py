@@ -1,0 +1,1 @@
+"""Users' SQL on the store."""

@@ -1,0 +1,1 @@
+"""The token strip: scripts, styles and messages, for pages and reports."""

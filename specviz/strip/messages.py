@@ -1,0 +1,83 @@
+"""Messages to the token strip: who the arms are, what their events are, what they came to.
+
+`hello` names the arms, `batch`es bring events and figures per arm; `specviz.web.watch` sends them
+over a WebSocket, `specviz.report` writes them into a file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from specviz.analysis.arm_names import arm_names
+from specviz.analysis.readout import Figure, readout, verdict
+from specviz.config import EngineKind, Method, Prompt
+from specviz.live.job import ArmLog, Phase, comparisons, finished_baseline
+
+
+def hello(mode: str, prompt: Prompt, arms: Sequence[ArmLog]) -> dict[str, Any]:
+    names = arm_names([arm.config for arm in arms])
+    return {
+        "type": "hello",
+        "mode": mode,
+        "prompt": prompt.text,
+        "arms": [_introduced(arm, name) for arm, name in zip(arms, names, strict=True)],
+    }
+
+
+def _introduced(arm: ArmLog, name: str) -> dict[str, Any]:
+    """What is known of an arm before its events."""
+    config = arm.config
+    in_app = config.engine is EngineKind.EMBEDDED
+    typical = not config.is_lossless and config.sampling.temperature > 0
+    return {
+        "id": arm.run_id,
+        "title": name,
+        "engine": ", ".join(filter(None, [config.engine.value, config.server_version])),
+        "badge": "in the app" if in_app else config.server_version,
+        "fidelity": None,
+        "lossless": config.is_lossless,
+        "rule": "typical" if typical else None,
+        "k": config.k,
+        "method": config.method.value if config.method else None,
+        "max_tokens": config.sampling.max_tokens,
+    }
+
+
+def arm_message(
+    arm: ArmLog, start: int, events: Sequence[str], figures: list[Figure] | None
+) -> str:
+    """One arm's part of a batch; `start` is the index of the first of `events`."""
+    head = {
+        "id": arm.run_id,
+        "from": start,
+        "figures": figures,
+        "state": {"phase": arm.phase.value, "note": arm.note},
+    }
+    return f'{json.dumps(head)[:-1]}, "events": [{", ".join(events)}]}}'
+
+
+def batch(arms: Sequence[str], verdict_line: dict[str, Any] | None) -> str:
+    body = ", ".join(arms)
+    return f'{{"type": "batch", "verdict": {json.dumps(verdict_line)}, "arms": [{body}]}}'
+
+
+def figures_of(arm: ArmLog, arms: Sequence[ArmLog]) -> list[Figure]:
+    baseline = finished_baseline(arms)
+    trace = arm.trace()
+    return readout(
+        arm.metrics(),
+        trace.fidelity if trace else None,
+        baseline=baseline.metrics() if baseline else None,
+        is_baseline=arm.config.method is Method.BASELINE,
+        finished=arm.phase is Phase.FINISHED,
+    )
+
+
+def verdict_of(arms: Sequence[ArmLog]) -> dict[str, Any] | None:
+    return verdict(
+        [arm.config for arm in arms],
+        comparisons(arms),
+        has_baseline=finished_baseline(arms) is not None,
+    )

@@ -1,0 +1,1 @@
+"""K: the benchmark over every K, redrafting, and the curves that follow."""

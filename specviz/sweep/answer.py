@@ -1,0 +1,65 @@
+"""Which K, from a stored benchmark: what the K page shows, as data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from specviz.analysis.benchmark.families import families
+from specviz.analysis.k.curves import KCurve
+from specviz.bench.results import results_of
+from specviz.errors import UsageError
+from specviz.store import Store
+from specviz.sweep.curves import Place, computed, measured
+from specviz.sweep.evidence import evidence
+
+
+def k_answer(
+    store: Store,
+    benchmark_id: str,
+    method: str | None = None,
+    place: Place | None = None,
+    memory_gb: float | None = None,
+) -> dict[str, Any]:
+    """Curves and optimum of one method (None: the one with most Ks), by source. JSON-ready.
+
+    Raises UsageError where the benchmark has no such method with a K, StoreError.
+    """
+    place = place or Place()
+    results = results_of(store, benchmark_id)
+    with_k = [arm for arm in results.arms if arm.k]
+    asked = [arm for arm in with_k if method in (None, arm.method)]
+    if not asked:
+        named = sorted({arm.method for arm in with_k}) or ["none"]
+        raise UsageError(
+            f"The benchmark has no {method or 'method'} with a K: it has {', '.join(named)}."
+        )
+    arms = max(families(asked), key=lambda family: len(family.arms)).arms
+    known = evidence(
+        store,
+        benchmark_id,
+        {arm.arm_index: arm.k or 0 for arm in arms},
+        arms[0].baseline,
+        place.temperature,
+        place.concurrency,
+    )
+    own = measured(results, arms, place)
+    curves = [own, *computed(known and known.of(place.category), own)]
+    return {
+        "benchmark_id": benchmark_id,
+        "method": arms[0].method,
+        "engine": arms[0].engine,
+        "place": asdict(place),
+        "sources": {curve.source.value: _told(curve, memory_gb) for curve in curves},
+    }
+
+
+def _told(curve: KCurve, memory_gb: float | None) -> dict[str, Any]:
+    found = curve.optimum(memory_gb)
+    return {
+        "note": curve.note,
+        "best_k": found and found.best.k,
+        "best_speedup": found and found.best.speedup,
+        "plateau": found and list(found.plateau),
+        "ks": [asdict(point) for point in curve.points],
+    }

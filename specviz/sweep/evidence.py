@@ -1,0 +1,128 @@
+"""What the store knows about the Ks of one method: its run at the largest, replayed or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from specviz.analysis.benchmark.acceptance import Steps, alpha
+from specviz.analysis.k.answers import Answer, Key, by_key, drafting_step, step_ms
+from specviz.analysis.k.predict import Prediction, predict
+from specviz.analysis.k.replay import Foresight
+from specviz.analysis.k.step_cost import StepCost, fit_step_cost
+from specviz.store import Store
+from specviz.store.benchmarks.redrafts import read_answers, read_replay, read_step_times
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One family of arms (they differ in K only) at one temperature and concurrency.
+
+    `run` are the answers at `k`, the largest that was measured there, `plain` those of the
+    baseline, `replays` what a replay found (temperature 0 and concurrency 1 only). `cost` is None
+    where step times at one K only are known: times cannot be told then, acceptance can.
+    """
+
+    k: int
+    run: tuple[Answer, ...]
+    plain: Mapping[Key, Answer]
+    cost: StepCost | None
+    replays: Mapping[Key, Foresight]
+
+    def of(self, category: str | None) -> Evidence:
+        """The same for one category of prompts; None: for all."""
+        if category is None:
+            return self
+        return replace(self, run=tuple(a for a in self.run if a.category == category))
+
+    @property
+    def alpha(self) -> float | None:
+        """Accepted of judged draft tokens at the largest K, 0-1; None if none was judged."""
+        drafted = np.array([count for answer in self.run for count in answer.drafted])
+        accepted = np.array([count for answer in self.run for count in answer.accepted])
+        return alpha(Steps(accepted, drafted, np.ones(len(drafted), dtype=bool)))
+
+    def predictions(self, ks: Sequence[int], *, replayed: bool) -> tuple[Prediction, ...]:
+        """For those `ks` that the run can tell; empty without a replay that was asked for."""
+        told = [k for k in ks if k <= self.k]
+        if replayed and not self.replays:
+            return ()
+        return predict(self.run, self.plain, self.cost, told, self.replays if replayed else None)
+
+
+def evidence(
+    store: Store,
+    benchmark_id: str,
+    arms: Mapping[int, int],
+    baseline: int | None,
+    temperature: float = 0.0,
+    concurrency: int = 1,
+) -> Evidence | None:
+    """From a benchmark's stored requests; `arms` is K by arm index. Raises StoreError.
+
+    None where no arm has a finished request there.
+    """
+
+    def answers(arm: int) -> list[Answer]:
+        stored = store.read(
+            partial(
+                read_answers,
+                benchmark_id=benchmark_id,
+                arm_index=arm,
+                temperature=temperature,
+                concurrency=concurrency,
+            )
+        )
+        return [one.answer for one in stored]
+
+    by_arm = {arm: found for arm in arms if (found := answers(arm))}
+    if not by_arm:
+        return None
+    largest = max(by_arm, key=lambda arm: arms[arm])
+    plain = by_key(answers(baseline)) if baseline is not None else {}
+    is_base = temperature == 0 and concurrency == 1
+    read = partial(read_step_times, benchmark_id=benchmark_id, arm_index=largest)
+    times = {float(time.k): time.step_ms for time in store.read(read)} if is_base else {}
+    replays = (
+        store.read(partial(read_replay, benchmark_id=benchmark_id, arm_index=largest))
+        if is_base
+        else {}
+    )
+    return Evidence(
+        k=arms[largest],
+        run=tuple(by_arm[largest]),
+        plain=plain,
+        cost=_cost(times, by_arm, arms, list(plain.values())),
+        replays=replays,
+    )
+
+
+def _cost(
+    times: Mapping[float, float],
+    by_arm: Mapping[int, Sequence[Answer]],
+    arms: Mapping[int, int],
+    plain: Sequence[Answer],
+) -> StepCost | None:
+    """Step times of the replay, else those of the Ks that were measured, else a line through plain
+    decoding and the one K there is."""
+    if len([k for k in times if k > 0]) > 1:
+        timed = ", ".join(f"{k:g}" for k in sorted(times))
+        return fit_step_cost(times, f"steps timed side by side in the replay at K {timed}")
+    plain_ms = step_ms(plain)
+    found = (drafting_step(answers, plain_ms) for answers in by_arm.values())
+    measured = dict(step for step in found if step)
+    if plain_ms:
+        measured[0] = plain_ms
+    if len(measured) < 2:
+        return None
+    ks = sorted(arms[arm] for arm in by_arm)
+    if len(ks) > 1:
+        return fit_step_cost(measured, f"steps measured at K {', '.join(map(str, ks))}")
+    return fit_step_cost(
+        measured,
+        f"a line through plain decoding and K {ks[0]}: the first draft token usually costs more, "
+        "so that small Ks look better than they are",
+    )

@@ -1,0 +1,94 @@
+"""The replays of this process: in the background, one at a time, and never beside a benchmark."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from dataclasses import dataclass, replace
+from functools import partial
+
+from specviz.errors import SpecvizError, UsageError
+from specviz.live.measuring_lock import Turn
+from specviz.store import Store
+from specviz.sweep.redraft import ReplayStopped, replay_arm
+
+_log = logging.getLogger(__name__)
+
+ArmKey = tuple[str, int]
+"""Benchmark and arm index."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayProgress:
+    """How far a replay is; `ended` with or without an `error`."""
+
+    done: int = 0
+    planned: int = 0
+    ended: bool = False
+    error: str | None = None
+
+
+class ReplayBoard:
+    """Starts replays and tells how far they are. Methods may be called from any thread."""
+
+    def __init__(self, store: Store, turn: Turn) -> None:
+        self._store = store
+        self._turn = turn
+        self._progress: dict[ArmKey, ReplayProgress] = {}
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+
+    def start(self, benchmark_id: str, arm_index: int) -> None:
+        """Begin a replay. Raises UsageError while another one runs."""
+        with self._lock:
+            if self._thread is not None and self._thread.is_alive():
+                raise UsageError("Another replay is running: wait for it or stop it.")
+            self._stop.clear()
+            key = (benchmark_id, arm_index)
+            self._progress[key] = ReplayProgress()
+            self._thread = threading.Thread(target=self._run, args=(key,), name="replay")
+            self._thread.start()
+
+    def progress(self, benchmark_id: str, arm_index: int) -> ReplayProgress | None:
+        """None if this process never replayed the arm."""
+        return self._progress.get((benchmark_id, arm_index))
+
+    def stop(self) -> None:
+        """End the one that runs; nothing of it is kept."""
+        self._stop.set()
+
+    def wait(self, timeout_s: float | None = None) -> None:
+        """Until the one that runs has ended."""
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+
+    def close(self, timeout_s: float = 30.0) -> None:
+        self.stop()
+        self.wait(timeout_s)
+
+    def _run(self, key: ArmKey) -> None:
+        error: str | None = None
+        try:
+            asyncio.run(self._in_turn(key))
+        except ReplayStopped:
+            error = "Stopped: nothing of it was kept."
+        except SpecvizError as failure:
+            error = str(failure)
+        except Exception as defect:
+            _log.exception("A replay ended in a defect.")
+            error = f"{type(defect).__name__}: {defect}"
+        self._progress[key] = replace(self._progress[key], ended=True, error=error)
+
+    async def _in_turn(self, key: ArmKey) -> None:
+        async with self._turn.taken(on_wait=self._check):
+            report = partial(self._report, key)
+            await asyncio.to_thread(replay_arm, self._store, *key, report, self._stop.is_set)
+
+    def _check(self) -> None:
+        if self._stop.is_set():
+            raise ReplayStopped
+
+    def _report(self, key: ArmKey, done: int, planned: int) -> None:
+        self._progress[key] = ReplayProgress(done, planned)

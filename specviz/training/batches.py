@@ -1,0 +1,102 @@
+"""Whole documents packed into rows of a fixed length, with a weight for every token.
+
+A document is never cut: it always begins at `<|user|>`, as a request does at inference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedTokenizerFast
+
+from specviz.training.corpus import Document, training_document
+from specviz.training.tokenizer import END, chat_prompt
+
+ROW_LENGTH = 768
+# Prompts are learnt a little, because they are half of the text; answers are what counts.
+PROMPT_WEIGHT = 0.15
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Packed rows: `ids` and `weights` are [rows, ROW_LENGTH].
+
+    `weights[r, t]` is how much predicting `ids[r, t]` counts: 1 in an answer and its `<|end|>`,
+    `PROMPT_WEIGHT` in a prompt, 0 where nothing precedes and in padding. `next_document` is where
+    the following batch starts.
+    """
+
+    ids: Tensor
+    weights: Tensor
+    next_document: int
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """One document as token ids; the answer starts at `answer_start`."""
+
+    ids: list[int]
+    answer_start: int
+
+
+def encode(document: Document, tokenizer: PreTrainedTokenizerFast) -> Encoded:
+    """The document in the chat template, with the end token."""
+    prompt = tokenizer.encode(chat_prompt(document.prompt), add_special_tokens=False)
+    answer = tokenizer.encode(document.answer + END, add_special_tokens=False)
+    return Encoded(prompt + answer, len(prompt))
+
+
+def stream_batches(
+    tokenizer: PreTrainedTokenizerFast, *, seed: int, start: int, rows: int
+) -> Iterator[Batch]:
+    """The training stream from document `start` on as batches."""
+    index = start
+    while True:
+        packer = Packer(rows)
+        while True:
+            encoded = encode(training_document(seed, index), tokenizer)
+            if len(encoded.ids) <= ROW_LENGTH and not packer.add(encoded):
+                break
+            index += 1
+        yield pack(packer.packed, pad=tokenizer.pad_token_id, next_document=index)
+
+
+class Packer:
+    """Rows that documents are put into as long as there is room."""
+
+    def __init__(self, rows: int) -> None:
+        self.packed: list[list[Encoded]] = [[] for _ in range(rows)]
+        self._room = [ROW_LENGTH] * rows
+
+    def add(self, encoded: Encoded) -> bool:
+        """Put `encoded` into the first row with room; False, and nothing done, if there is none."""
+        row = next((r for r, room in enumerate(self._room) if room >= len(encoded.ids)), None)
+        if row is None:
+            return False
+        self.packed[row].append(encoded)
+        self._room[row] -= len(encoded.ids)
+        return True
+
+
+def split_rows(batch: Batch, parts: int) -> list[Batch]:
+    """`batch` cut into at most `parts` batches of whole rows."""
+    cuts = zip(batch.ids.chunk(parts), batch.weights.chunk(parts), strict=True)
+    return [Batch(ids, weights, batch.next_document) for ids, weights in cuts]
+
+
+def pack(packed: list[list[Encoded]], *, pad: int, next_document: int) -> Batch:
+    """Rows of documents as tensors."""
+    ids = torch.full((len(packed), ROW_LENGTH), pad)
+    weights = torch.zeros(len(packed), ROW_LENGTH)
+    for row, documents in enumerate(packed):
+        at = 0
+        for document in documents:
+            end = at + len(document.ids)
+            ids[row, at:end] = torch.tensor(document.ids)
+            weights[row, at + 1 : at + document.answer_start] = PROMPT_WEIGHT
+            weights[row, at + document.answer_start : end] = 1.0
+            at = end
+    return Batch(ids, weights, next_document)

@@ -1,0 +1,143 @@
+"""What a head learns from: documents, the frozen target's hidden states, its distributions.
+
+Positions of a document whose answer begins at P: the target has read up to t, token t+1 is known
+but not read, and a draft proposes tokens t+2, t+3, … as a server does after each step. Such a t is
+called an anchor; the first is P - 1, the end of the prompt. Draft step j proposes token t+2+j,
+which the target itself predicts at position t+1+j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from transformers import LlamaForCausalLM
+
+from specviz.training.batches import Batch, Encoded
+
+# Documents of about equal length go together, so that little is padding; this many tokens are
+# enough to keep matrix products efficient.
+GROUP_TOKENS = 1600
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A group of n documents of at most `length` tokens, and what the target makes of them.
+
+    `ids` [n, length] are padded on the right, which a causal model does not see. `anchors` [n, a]
+    are positions, `valid` [n, a] says which of them propose a token inside of the document.
+    `hidden` [n, length, H] is behind the target's final norm, `taps` [n, length, layers * H] are
+    the inputs of the layers asked for. `wanted` [valid anchors, tokens asked for] are the target's
+    float32 probabilities at position anchor + 1, `entropy` [valid anchors] is theirs in nats.
+    """
+
+    ids: Tensor
+    anchors: Tensor
+    valid: Tensor
+    hidden: Tensor
+    taps: Tensor
+    wanted: Tensor
+    entropy: Tensor
+
+    def at_step(self, values: Tensor, step: int) -> Tensor:
+        """Of `values` [n, a, ...] those of anchors whose draft step `step` is in the document."""
+        return values[:, : max(0, values.shape[1] - step)][self.valid[:, step:]]
+
+    def wanted_at(self, step: int) -> tuple[Tensor, Tensor]:
+        """The target's probabilities of what draft step `step` proposes, and their entropies, in
+        `at_step`'s order."""
+        rows = (self.valid.flatten().cumsum(0) - 1).view_as(self.valid)
+        kept = rows[:, step:][self.valid[:, step:]]
+        return self.wanted[kept], self.entropy[kept]
+
+    def tokens_at(self, step: int) -> Tensor:
+        """Token anchor + 1 + `step` [n, a], what draft step `step` reads."""
+        return self.ids.gather(1, self.positions(1 + step))
+
+    def positions(self, offset: int) -> Tensor:
+        """Anchor + `offset` [n, a]; those behind the group's last column repeat it."""
+        return (self.anchors + offset).clamp(max=self.ids.shape[1] - 1)
+
+
+def documents(batch: Batch) -> list[Encoded]:
+    """The documents that were packed into `batch`, told apart by their weights."""
+    found = []
+    for ids, weights in zip(batch.ids, batch.weights, strict=True):
+        if not weights.any():
+            continue
+        used = int(weights.nonzero().max()) + 1
+        starts = (weights[:used] == 0).nonzero().flatten().tolist()
+        for start, end in zip(starts, [*starts[1:], used], strict=True):
+            answer = int((weights[start:end] == 1.0).nonzero().min())
+            found.append(Encoded(ids[start:end].tolist(), answer))
+    return found
+
+
+def groups(encoded: Sequence[Encoded], tokens: int = GROUP_TOKENS) -> Iterator[list[Encoded]]:
+    """`encoded` by length, cut where a group would be more than `tokens` with its padding."""
+    group: list[Encoded] = []
+    for document in sorted(encoded, key=lambda document: len(document.ids)):
+        if group and (len(group) + 1) * len(document.ids) > tokens:
+            yield group
+            group = []
+        group.append(document)
+    if group:
+        yield group
+
+
+@torch.no_grad()
+def prepare(
+    target: LlamaForCausalLM,
+    group: Sequence[Encoded],
+    layers: Sequence[int] = (),
+    token_ids: Tensor | None = None,
+) -> Lesson:
+    """Let the target read `group`; keep the inputs of `layers` and the probabilities of
+    `token_ids`, or of all tokens."""
+    length = max(len(document.ids) for document in group)
+    ids = torch.zeros(len(group), length, dtype=torch.long)
+    for row, document in enumerate(group):
+        ids[row, : len(document.ids)] = torch.tensor(document.ids)
+    starts = torch.tensor([document.answer_start for document in group])[:, None]
+    ends = torch.tensor([len(document.ids) for document in group])[:, None]
+    width = max(1, int((ends - starts).max()) - 1)
+    anchors = starts - 1 + torch.arange(width)
+    valid = anchors + 2 < ends
+    ids, anchors, valid = (tensor.to(target.device) for tensor in (ids, anchors, valid))
+    anchors = anchors.clamp(max=length - 1)
+    hidden, taps = read(target, ids, layers)
+    after = (anchors + 1).clamp(max=length - 1)
+    chosen = gather_rows(hidden, after)[valid]
+    wanted = target.lm_head(chosen).float().softmax(-1)
+    if token_ids is not None and len(token_ids) < wanted.shape[1]:
+        wanted = wanted[:, token_ids]
+    entropy = torch.special.entr(wanted).sum(-1)
+    return Lesson(ids, anchors, valid, hidden, taps, wanted, entropy)
+
+
+def read(target: LlamaForCausalLM, ids: Tensor, layers: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Hidden states behind the final norm and the inputs of `layers` side by side.
+
+    The number of layers stands for the output of the last one, before the norm.
+    Layer by layer, because transformers' own way of returning them is not made for threads.
+    """
+    model = target.model
+    x = model.embed_tokens(ids)
+    positions = torch.arange(ids.shape[1], device=ids.device)[None]
+    rotary = model.rotary_emb(x, positions)
+    tapped = []
+    for index, layer in enumerate(model.layers):
+        if index in layers:
+            tapped.append(x)
+        x = layer(x, attention_mask=None, position_ids=positions, position_embeddings=rotary)
+    if len(model.layers) in layers:
+        tapped.append(x)
+    taps = torch.cat(tapped, -1) if tapped else x[..., :0]
+    return model.norm(x), taps
+
+
+def gather_rows(values: Tensor, positions: Tensor) -> Tensor:
+    """`values` [n, length, width] at `positions` [n, a]: [n, a, width]."""
+    return values.gather(1, positions[..., None].expand(-1, -1, values.shape[-1]))

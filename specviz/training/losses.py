@@ -1,0 +1,53 @@
+"""What the target and the draft are trained for."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from transformers import LlamaForCausalLM
+
+from specviz.training.batches import Batch
+from specviz.training.fit import Loss
+
+
+def next_token_loss(model: LlamaForCausalLM, device: str) -> Loss:
+    """Weighted cross-entropy of the next token."""
+
+    def loss(batch: Batch) -> tuple[Tensor, float]:
+        weights = batch.weights[:, 1:].to(device)
+        ids = batch.ids.to(device)
+        kept = weights > 0
+        logits = _logits(model, ids, kept, device)
+        each = functional.cross_entropy(logits, ids[:, 1:][kept], reduction="none")
+        return (each * weights[kept]).sum(), weights.sum().item()
+
+    return loss
+
+
+def distillation_loss(draft: LlamaForCausalLM, target: LlamaForCausalLM, device: str) -> Loss:
+    """KL divergence from the target's next-token distribution to the draft's, in answers only.
+
+    Speculative decoding accepts a sampled token with probability sum(min(target, draft)), and a
+    greedy one where the two argmaxes agree; both rise as the draft's distribution nears the
+    target's (https://arxiv.org/abs/2310.08461).
+    """
+
+    def loss(batch: Batch) -> tuple[Tensor, float]:
+        ids = batch.ids.to(device)
+        kept = batch.weights[:, 1:].to(device) == 1.0
+        with torch.no_grad():
+            wanted = functional.log_softmax(_logits(target, ids, kept, device), dim=-1)
+        given = functional.log_softmax(_logits(draft, ids, kept, device), dim=-1)
+        total = functional.kl_div(given, wanted, log_target=True, reduction="sum")
+        return total, kept.sum().item()
+
+    return loss
+
+
+def _logits(model: LlamaForCausalLM, ids: Tensor, kept: Tensor, device: str) -> Tensor:
+    """float32 logits [kept positions, vocabulary]; `kept` is [rows, length - 1]."""
+    with torch.autocast(device, dtype=torch.bfloat16):
+        hidden = model.model(input_ids=ids, use_cache=False).last_hidden_state[:, :-1]
+        logits: Tensor = model.lm_head(hidden[kept])
+    return logits.float()

@@ -1,0 +1,78 @@
+"""training.json: what every phase of the family's training did, and what was measured after it.
+
+The model card is written from it alone, so a head can be trained later and the rest stays true.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from specviz.training.evaluate import Acceptance
+from specviz.training.fit import Outcome
+
+RECORD_NAME = "training.json"
+# The phases of target and draft; the heads' text begins where theirs ends.
+PAIR_PHASES = ("draft-start", "target", "draft-corpus")
+
+Record = dict[str, Any]
+
+
+def read(models: Path) -> Record:
+    """The record in `models`."""
+    record: Record = json.loads((models / RECORD_NAME).read_text(encoding="utf-8"))
+    return record
+
+
+def begin(models: Path, *, seed: int, device: str, outcomes: Sequence[Outcome]) -> None:
+    """A new pair: nothing that was said of the old one, or of heads on it, holds any more."""
+    _write(
+        models,
+        {
+            "seed": seed,
+            "device": device,
+            "threads": torch.get_num_threads(),
+            "phases": [asdict(outcome) for outcome in outcomes],
+            "acceptance": {},
+        },
+    )
+
+
+def add_outcomes(models: Path, outcomes: Sequence[Outcome]) -> None:
+    """What a head's phases did, in place of an earlier training's."""
+    record = read(models)
+    names = {outcome.name for outcome in outcomes}
+    kept = [phase for phase in record["phases"] if phase["name"] not in names]
+    _write(models, record | {"phases": [*kept, *map(asdict, outcomes)]})
+
+
+def add_acceptance(models: Path, name: str, results: dict[int, list[Acceptance]]) -> None:
+    """What was measured of the drafter in folder `name`, by K."""
+    record = read(models)
+    measured = {str(k): [asdict(result) for result in of_k] for k, of_k in results.items()}
+    acceptance = record.get("acceptance", {}) | {name: measured}
+    _write(models, record | {"acceptance": acceptance})
+
+
+def acceptance(record: Record, k: int) -> dict[str, list[Acceptance]]:
+    """By drafter, the categories' results and the overall one at `k`."""
+    return {
+        name: [Acceptance(**result) for result in by_k[str(k)]]
+        for name, by_k in record.get("acceptance", {}).items()
+        if str(k) in by_k
+    }
+
+
+def next_document(models: Path) -> int:
+    """The first document that neither target nor draft has read."""
+    phases = read(models)["phases"]
+    return max(int(p["next_document"]) for p in phases if p["name"] in PAIR_PHASES)
+
+
+def _write(models: Path, record: Record) -> None:
+    (models / RECORD_NAME).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,177 @@
+"""Training the demo family: tokenizer, target, the draft distilled from it, heads on its states.
+
+The draft first learns to read (a minute or two, so that a pair of models exists early); the target
+learns the corpus; then the draft and the heads are distilled from it on fresh text. Distilling on
+the target's own answers was tried: writing enough of them takes longer than the training, and on a
+few hundred the draft learns them by heart. Every phase continues after a kill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+
+from specviz.errors import UsageError
+from specviz.training import record
+from specviz.training.batches import Batch, stream_batches
+from specviz.training.card import write_card
+from specviz.training.corpus import training_documents
+from specviz.training.family import (
+    DRAFT_NAME,
+    TARGET_NAME,
+    draft_config,
+    export_model,
+    new_model,
+    target_config,
+)
+from specviz.training.fit import Loss, Outcome, Phase, fit
+from specviz.training.heads.train import TRAININGS, open_shop, train_head
+from specviz.training.losses import distillation_loss, next_token_loss
+from specviz.training.measure import measure_family
+from specviz.training.tokenizer import chat_prompt, train_tokenizer
+
+TOKENIZER_DOCUMENTS = 30_000
+ROWS = 6
+DRAFT_START_MINUTES = 1.5
+# What can be trained by itself: target and draft together, and every head on a finished target.
+PAIR = "pair"
+PARTS = (PAIR, *TRAININGS)
+
+
+@dataclass(frozen=True)
+class Minutes:
+    """How long each part learns, beside the draft's `DRAFT_START_MINUTES`."""
+
+    target: float = 45.0
+    draft: float = 21.0
+    heads: dict[str, float] = field(
+        default_factory=lambda: {"eagle3": 28.0, "medusa": 9.0, "eagle": 9.0}
+    )
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Where a training run reads and writes, and how."""
+
+    out: Path
+    scratch: Path
+    device: str
+    seed: int
+    tokenizer: PreTrainedTokenizerFast
+    progress: Callable[[str], None]
+
+    def stream(self, start: int) -> Iterator[Batch]:
+        return stream_batches(self.tokenizer, seed=self.seed, start=start, rows=ROWS)
+
+
+def train_family(
+    out: Path,
+    *,
+    device: str,
+    minutes: Minutes,
+    seed: int,
+    progress: Callable[[str], None],
+    parts: Collection[str] = PARTS,
+    resume: bool = True,
+    scratch: Path = Path(".train"),
+) -> list[Outcome]:
+    """Train `parts` into folders of `out`; what every phase did.
+
+    Checkpoints go to `scratch`; with `resume` a run that was killed continues there. Steps follow
+    from the minutes and the measured speed, so another machine trains for another number of steps.
+    The record of the run is `out`/training.json, from which `out`/README.md is written; parts that
+    are left out keep what it says of them. Raises UsageError for an unknown part, and for a head
+    without a target.
+    """
+    check_parts(out, parts)
+    scratch.mkdir(parents=True, exist_ok=True)
+    if not resume:
+        forget(scratch, parts)
+    outcomes: list[Outcome] = []
+    if PAIR in parts:
+        outcomes += train_pair(out, scratch, device, minutes, seed, progress)
+        record.begin(out, seed=seed, device=device, outcomes=outcomes)
+    heads = [name for name in TRAININGS if name in parts]
+    for name in heads:
+        shop = open_shop(out, scratch=scratch, device=device, seed=seed, progress=progress)
+        learnt = train_head(shop, name, minutes.heads[name], start=record.next_document(out))
+        record.add_outcomes(out, learnt)
+        outcomes += learnt
+    progress("evaluation: acceptance on the held-out prompts")
+    measure_family(out, draft=PAIR in parts, heads=heads)
+    write_card(out)
+    return outcomes
+
+
+def check_parts(out: Path, parts: Collection[str]) -> None:
+    """Raises UsageError where `parts` cannot be trained into `out`."""
+    if unknown := sorted(set(parts) - set(PARTS)):
+        raise UsageError(f"There is no part {unknown[0]!r} of the family: use {', '.join(PARTS)}.")
+    if PAIR not in parts and not (out / record.RECORD_NAME).exists():
+        raise UsageError(f"A head needs a trained target, and {out} has none: train {PAIR} first.")
+
+
+def forget(scratch: Path, parts: Collection[str]) -> None:
+    """Delete the checkpoints of `parts`; all of them with the pair, on which the heads depend."""
+    for checkpoint in scratch.glob("*.pt"):
+        if PAIR in parts or any(checkpoint.stem.split("-")[0] == part for part in parts):
+            checkpoint.unlink()
+
+
+def train_pair(
+    out: Path,
+    scratch: Path,
+    device: str,
+    minutes: Minutes,
+    seed: int,
+    progress: Callable[[str], None],
+) -> list[Outcome]:
+    """Tokenizer, target and draft."""
+    progress("tokenizer: learning the vocabulary")
+    documents = islice(training_documents(seed), TOKENIZER_DOCUMENTS)
+    tokenizer = train_tokenizer(chat_prompt(d.prompt) + d.answer for d in documents)
+    shop = Workshop(out, scratch, device, seed, tokenizer, progress)
+
+    target = new_model(target_config(), seed).to(device)
+    draft = new_model(draft_config(), seed + 1).to(device)
+    start = Phase("draft-start", DRAFT_START_MINUTES, muon_lr=4e-3, adam_lr=4e-3)
+    teach = Phase("target", minutes.target, muon_lr=4e-3, adam_lr=3e-3)
+    distil = Phase("draft-corpus", minutes.draft, muon_lr=4e-3, adam_lr=4e-3)
+
+    outcomes = [_run(shop, draft, DRAFT_NAME, start, next_token_loss(draft, device), shop.stream)]
+    if not (out / TARGET_NAME / "model.safetensors").exists():
+        export_model(target, tokenizer, out / TARGET_NAME)
+    outcomes.append(
+        _run(shop, target, TARGET_NAME, teach, next_token_loss(target, device), shop.stream)
+    )
+    target.eval().requires_grad_(False)
+    fresh = outcomes[-1].next_document
+    loss = distillation_loss(draft, target, device)
+    outcomes.append(
+        _run(shop, draft, DRAFT_NAME, distil, loss, lambda at: shop.stream(max(at, fresh)))
+    )
+    return outcomes
+
+
+def _run(
+    shop: Workshop,
+    model: LlamaForCausalLM,
+    name: str,
+    phase: Phase,
+    loss: Loss,
+    batches: Callable[[int], Iterator[Batch]],
+) -> Outcome:
+    """One phase, with the model exported at every checkpoint."""
+    return fit(
+        model,
+        phase,
+        batches,
+        loss,
+        checkpoint=shop.scratch / f"{phase.name}.pt",
+        progress=shop.progress,
+        snapshot=lambda: export_model(model, shop.tokenizer, shop.out / name),
+    )

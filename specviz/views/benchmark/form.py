@@ -1,0 +1,268 @@
+"""A benchmark plan as the form's fields hold it: text and numbers, to and from TOML. Pure data.
+
+The form writes the TOML that the command line takes, and that TOML is what is started.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+import tomli_w
+
+from specviz.bench.plan import Grid, Plan, PlanArm
+from specviz.config import EngineKind, Method, RunConfig
+from specviz.errors import UsageError
+from specviz.paths import DEMO_DRAFTS
+from specviz.views.live.arm_choice import ASK
+
+MAX_RANGE = 64
+"""Most values that a range such as `1-15` may stand for."""
+
+WITH_DRAFT = frozenset(method.value for method in DEMO_DRAFTS)
+"""Methods that draft with weights of their own."""
+
+
+class Where(StrEnum):
+    """Where an arm is answered."""
+
+    APP = "app"
+    VLLM = "vllm"
+    URL = "url"
+
+
+@dataclass(frozen=True, slots=True)
+class FormArm:
+    """One row of the arms table; a list of Ks makes one arm per K.
+
+    `extras`: the embedded engine's options as `shape=tree, dtype=float32`, or flags of a vLLM
+    server that is started for the arm. Fields that do not apply are kept for when they do.
+    """
+
+    where: str = Where.APP.value
+    method: str = Method.DRAFT_MODEL.value  # or ASK
+    ks: str = "5"
+    model: str = ""
+    draft: str = ""
+    url: str = ""
+    extras: str = ""
+    base_only: bool = False
+
+    @property
+    def has_draft(self) -> bool:
+        """Whether a draft model or heads can be named."""
+        return self.where != Where.URL and self.method in WITH_DRAFT
+
+    @property
+    def drafts(self) -> bool:
+        """Whether K means anything."""
+        return self.method not in (Method.BASELINE.value, ASK)
+
+
+@dataclass(frozen=True, slots=True)
+class FormPlan:
+    """All fields of the form. Lists are text such as `1, 2, 4`; None is an empty number field."""
+
+    name: str = "Benchmark"
+    arms: tuple[FormArm, ...] = ()
+    file: str = ""
+    format: str | None = None
+    count: int | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
+    prompts_seed: int = 20
+    temperatures: str = "0"
+    concurrency: str = "1"
+    request_rates: str = ""
+    grid: str = Grid.FULL.value
+    warmup: int = 5
+    repetitions: int = 1
+    max_tokens: int = 128
+    ttft_ms: float | None = None
+    tpot_ms: float | None = None
+    e2el_ms: float | None = None
+    time_budget_minutes: float | None = None
+    servers_at_once: int | None = None
+    seed: int = 20
+
+
+def toml_of(form: FormPlan) -> str:
+    """The form as a plan file. Raises UsageError for a list or an option that is not one."""
+    table = {
+        "name": form.name,
+        "temperatures": numbers(form.temperatures, "Temperatures"),
+        "concurrency": whole_numbers(form.concurrency, "Concurrency"),
+        "request_rate": numbers(form.request_rates, "Request rates"),
+        "grid": form.grid,
+        "warmup": form.warmup,
+        "repetitions": form.repetitions,
+        "max_tokens": form.max_tokens,
+        "time_budget_minutes": form.time_budget_minutes,
+        "servers_at_once": form.servers_at_once,
+        "seed": form.seed,
+        "prompts": _present(
+            {
+                "file": form.file.strip(),
+                "format": form.format if form.file.strip() else None,
+                "count": form.count,
+                "seed": form.prompts_seed,
+                "weights": _present(form.weights),
+            }
+        ),
+        "slo": _present({name: getattr(form, name) for name in ("ttft_ms", "tpot_ms", "e2el_ms")}),
+    }
+    if not table["temperatures"]:
+        raise UsageError("Temperatures are empty: give at least one, such as 0.")
+    arms = [_arm_table(arm, number) for number, arm in enumerate(form.arms, start=1)]
+    return "\n".join([_toml(table), *map(_arm_toml, arms)])
+
+
+def form_of(plan: Plan) -> FormPlan:
+    """The form's fields for a plan; neighbouring arms that differ in K only share a row."""
+    prompts, loads = plan.prompts, plan.loads
+    return FormPlan(
+        name=plan.name,
+        arms=_rows(plan.arms),
+        file=prompts.file or "",
+        format=prompts.format,
+        count=prompts.count,
+        weights=dict(prompts.weights),
+        prompts_seed=prompts.seed,
+        temperatures=", ".join(f"{value:g}" for value in plan.temperatures),
+        concurrency=", ".join(str(load.concurrency) for load in loads if load.concurrency),
+        request_rates=", ".join(f"{load.request_rate:g}" for load in loads if load.request_rate),
+        grid=plan.grid.value,
+        warmup=plan.warmup,
+        repetitions=plan.repetitions,
+        max_tokens=plan.max_tokens,
+        time_budget_minutes=plan.time_budget_s and plan.time_budget_s / 60,
+        servers_at_once=plan.servers_at_once,
+        seed=plan.seed,
+        **asdict(plan.slo),
+    )
+
+
+def numbers(text: str, name: str) -> list[float]:
+    """The numbers of a list such as `0, 0.3, 1`. Raises UsageError for anything else."""
+    try:
+        return [float(part) for part in _parts(text)]
+    except ValueError:
+        raise UsageError(f"{name} cannot be {text!r}: write numbers, such as 0, 0.5, 1.") from None
+
+
+def whole_numbers(text: str, name: str) -> list[int]:
+    """The whole numbers of a list such as `1, 2, 4` or `1-15`. Raises UsageError."""
+    found: list[int] = []
+    for part in _parts(text):
+        bounds = re.fullmatch(r"(\d+)(?:\s*[-–]\s*(\d+))?", part)
+        if bounds is None:
+            raise UsageError(
+                f"{name} cannot be {text!r}: write whole numbers, such as 5 or 3, 5, 8 or 1-15."
+            )
+        first, last = int(bounds[1]), int(bounds[2] or bounds[1])
+        if not first <= last < first + MAX_RANGE:
+            raise UsageError(f"{name} has the range {part}: write it upwards, {MAX_RANGE} at most.")
+        found.extend(range(first, last + 1))
+    return found
+
+
+def compact(values: list[int]) -> str:
+    """Whole numbers as the form writes them: three or more in a row as a range."""
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return ", ".join(
+        f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
+    )
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in re.split(r"[,;]", text) if part.strip()]
+
+
+def _arm_table(arm: FormArm, number: int) -> dict[str, Any]:
+    """One [[arms]] entry: only what applies to where the arm is answered."""
+    table: dict[str, Any] = {
+        "engine": EngineKind.EMBEDDED.value if arm.where == Where.APP else EngineKind.VLLM.value,
+        "method": None if arm.method == ASK else arm.method,
+        "base_only": arm.base_only or None,
+    }
+    if arm.drafts:
+        ks = whole_numbers(arm.ks, f"K of arm {number}")
+        table["k"] = ks[0] if len(ks) == 1 else ks  # none: the method's own default
+    if arm.where == Where.URL:
+        if not arm.url.strip():
+            raise UsageError(f"Arm {number} is at a server's URL: fill it in.")
+        return _present({**table, "server_url": arm.url.strip(), "model": arm.model.strip()})
+    table |= {"model": arm.model.strip(), "draft": arm.draft.strip() if arm.has_draft else None}
+    if arm.where == Where.VLLM:
+        table["vllm_flags"] = arm.extras.strip()
+    else:
+        table["options"] = _options(arm.extras, number)
+    return _present(table)
+
+
+def _arm_toml(table: Mapping[str, Any]) -> str:
+    """One [[arms]] entry, its options in a table of their own."""
+    body = _toml({name: value for name, value in table.items() if name != "options"})
+    options = table.get("options")
+    return f"[[arms]]\n{body}" + (f"\n[arms.options]\n{_toml(options)}" if options else "")
+
+
+def _toml(table: Mapping[str, Any]) -> str:
+    return _inline_lists(tomli_w.dumps(_present(table)))
+
+
+def _options(text: str, number: int) -> dict[str, str]:
+    pairs = [part.partition("=") for part in _parts(text)]
+    if wrong := next((name for name, sign, value in pairs if not sign or not value.strip()), None):
+        raise UsageError(
+            f"Arm {number} has the option {wrong!r}: write name=value, such as shape=tree."
+        )
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _rows(arms: tuple[PlanArm, ...]) -> tuple[FormArm, ...]:
+    rows: list[tuple[FormArm, list[int]]] = []
+    for arm in arms:
+        row = _row(arm.config, arm.base_only)
+        if rows and arm.config.k and rows[-1][1] and rows[-1][0] == row:
+            rows[-1][1].append(arm.config.k)
+        else:
+            rows.append((row, [arm.config.k] if arm.config.k else []))
+    return tuple(replace(row, ks=compact(ks)) for row, ks in rows)
+
+
+def _row(config: RunConfig, base_only: bool) -> FormArm:
+    where = Where.APP if config.engine is EngineKind.EMBEDDED else Where.VLLM
+    options = {name: value for name, value in config.options.items() if name != "vllm_flags"}
+    return FormArm(
+        where=(Where.URL if config.server_url else where).value,
+        method=config.method.value if config.method else ASK,
+        ks="",
+        model=config.model or "",
+        draft=config.draft or "",
+        url=config.server_url or "",
+        extras=config.options.get("vllm_flags")
+        or ", ".join(f"{name}={value}" for name, value in options.items()),
+        base_only=base_only,
+    )
+
+
+def _present(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is not set: TOML has no null."""
+    return {name: value for name, value in table.items() if value not in (None, "", [], {})}
+
+
+def _inline_lists(toml: str) -> str:
+    """Lists of plain values on one line; a line break inside a value is always escaped."""
+    return re.sub(
+        r"\[\n((?: {4}[^\n{\[]*,\n)+)\]",
+        lambda found: "[" + " ".join(found[1].split("\n")).strip(" ,").replace("    ", "") + "]",
+        toml,
+    )

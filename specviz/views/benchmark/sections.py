@@ -1,0 +1,192 @@
+"""The sections of an opened benchmark: figures measured here, then the published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from specviz.analysis.benchmark.results import Cell
+from specviz.config import Method
+from specviz.views.benchmark import curves as bench_curves
+from specviz.views.benchmark.figures import distribution as bench_distribution
+from specviz.views.benchmark.figures.distribution import tpot_distribution
+from specviz.views.benchmark.figures.k import k_curves
+from specviz.views.benchmark.figures.load import throughput_by_concurrency
+from specviz.views.benchmark.figures.speedup import speedup_by_arm, speedup_by_category
+from specviz.views.benchmark.figures.temperature import acceptance_by_temperature
+from specviz.views.benchmark.opened import Opened, load_of, load_title, loads, temperatures
+from specviz.views.benchmark.published import published_figures
+from specviz.views.benchmark.show import (
+    chart,
+    choose,
+    csv_button,
+    show_cells,
+    show_notes,
+    show_table,
+)
+from specviz.views.benchmark.tables import (
+    ACCEPTANCE,
+    ARM,
+    SIZE,
+    SPEED,
+    Column,
+    acceptance,
+    figure,
+    memory_text,
+    memory_words,
+    quantile,
+    speedup_text,
+)
+
+SPEEDUP_WORDS = (
+    "Speed-up: baseline over arm, paired per prompt, ratio of totals; the 95 % interval resamples "
+    "prompts. tok/step: mean acceptance length, bonus token included."
+)
+MOST_ARMS = 4
+"""Arms that a chart by category begins with."""
+
+
+def overall(opened: Opened) -> None:
+    """Every arm at one temperature and load."""
+    arms = opened.results.arms
+    cells = _at_one_place(opened.results.cells, "overall")
+    columns = {
+        **ARM,
+        **ACCEPTANCE,
+        **SPEED,
+        "TTFT P50 ms": quantile("ttft_ms", "p50"),
+        "tok/s": figure("throughput_tok_s"),
+        "goodput 1/s": figure("goodput_per_s"),
+        "memory": memory_text,
+        **SIZE,
+    }
+    show_cells(cells, columns, "overall")
+    st.caption(SPEEDUP_WORDS + memory_words(cells))
+    if dots := bench_curves.speedup_dots(arms, cells):
+        chart(speedup_by_arm(dots), "Speed-up end to end", "speedup")
+    if spreads := bench_curves.tpot_spreads(arms, cells, opened.samples()):
+        chart(tpot_distribution(spreads), "Time per output token (TPOT) of the requests", "tpot")
+        st.caption(bench_distribution.WORDS)
+        csv_button(pd.DataFrame(spreads).drop(columns="colour"), "tpot-ms", "TPOT chart as CSV")
+    show_notes(cells)
+    published_figures("overall")
+
+
+def categories(opened: Opened) -> None:
+    """The same by category of prompt."""
+    cells = _at_one_place(opened.results.categories, "categories")
+    if cells:
+        cells = _of_chosen_arms(cells)
+        cells = sorted(cells, key=lambda cell: (cell.category or "", cell.arm_index))
+        category: dict[str, Column] = {"category": lambda cell: cell.category}
+        show_cells(cells, {**category, **ARM, **ACCEPTANCE, **SPEED, **SIZE}, "categories")
+        st.caption(SPEEDUP_WORDS)
+        dots = bench_curves.speedup_dots(opened.results.arms, cells, by_category=True)
+        if dots:
+            chart(speedup_by_category(dots), "Speed-up by category", "speedup-by-category")
+        show_notes(cells)
+    else:
+        st.info("The prompts of this benchmark have no categories.")
+    published_figures("categories")
+
+
+def temperature(opened: Opened) -> None:
+    """Acceptance and speed over temperature, at one load."""
+    load = choose("Load", loads(opened.results.cells), load_title, "temperature")
+    cells = [cell for cell in opened.results.cells if load_of(cell) == load]
+    cells = sorted(cells, key=lambda cell: (cell.arm_index, cell.temperature))
+    columns: dict[str, Column] = {**ARM, "temperature": lambda cell: f"{cell.temperature:g}"}
+    show_cells(cells, {**columns, **ACCEPTANCE, **SPEED, **SIZE}, "temperature")
+    st.caption(SPEEDUP_WORDS)
+    if lines := bench_curves.temperature_lines(opened.results.arms, cells):
+        chart(acceptance_by_temperature(lines), "Acceptance over temperature", "temperature")
+    else:
+        st.info("One temperature was measured: a plan with several shows how acceptance falls.")
+    show_notes(cells)
+    published_figures("temperature")
+
+
+def concurrency(opened: Opened) -> None:
+    """Throughput against concurrency, and up to where each arm pays, at one temperature."""
+    cells = _at_one_temperature(opened.results.cells, "concurrency")
+    order = {load: place for place, load in enumerate(loads(cells))}
+    cells = sorted(cells, key=lambda cell: (cell.arm_index, order[load_of(cell)]))
+    columns: dict[str, Column] = {
+        **ARM,
+        "load": lambda cell: cell.load,
+        "tok/s": figure("throughput_tok_s"),
+        "requests/s": figure("requests_per_s"),
+        "goodput 1/s": figure("goodput_per_s"),
+        "E2E speed-up (95 %)": speedup_text,
+        "acceptance rate": acceptance("rate"),
+        "TTFT P95 ms": quantile("ttft_ms", "p95"),
+        "TPOT P95 ms": quantile("tpot_ms", "p95"),
+        **SIZE,
+    }
+    show_cells(cells, columns, "concurrency")
+    st.caption(SPEEDUP_WORDS)
+    lines = bench_curves.load_lines(opened.results.arms, cells)
+    several = [line for line in lines if len(line.throughput_tok_s) > 1]
+    if several:
+        figure_title = "Throughput against concurrency"
+        chart(throughput_by_concurrency(several), figure_title, "throughput")
+        st.caption(
+            "Diamonds: where an arm's throughput meets its baseline's, interpolated in log2 of "
+            "concurrency. Arms measured at one concurrency are in the tables only."
+        )
+    else:
+        st.info("One concurrency was measured: a plan with several shows up to where an arm pays.")
+    crossovers = bench_curves.crossover_table(lines)
+    if len(crossovers):
+        show_table(crossovers)
+    show_notes(cells)
+    published_figures("concurrency")
+
+
+def k(opened: Opened) -> None:
+    """Speed-up and tokens per step over K."""
+    cells = [cell for cell in _at_one_place(opened.results.cells, "k") if cell.k]
+    if cells:
+        cells = sorted(cells, key=lambda cell: (cell.engine, cell.method, cell.k or 0))
+        columns = {
+            **ARM,
+            **ACCEPTANCE,
+            "acceptance α": acceptance("alpha"),
+            **SPEED,
+            "memory": memory_text,
+            **SIZE,
+        }
+        show_cells(cells, columns, "k")
+        st.caption(f"{SPEEDUP_WORDS} α: accepted / judged, which does not fall with K by itself.")
+        lines = bench_curves.k_lines(opened.results.arms, cells)
+        if not any(len(line.points) > 1 for line in lines):
+            st.info("No method was measured at more than one K: a list of Ks makes a curve.")
+        chart(k_curves(lines), "Speed-up and tokens per step over K", "k")
+        show_notes(cells)
+    else:
+        st.info("No arm of this benchmark has a K here.")
+    published_figures("k")
+
+
+def _at_one_place(cells: Sequence[Cell], key: str) -> list[Cell]:
+    """The cells at a temperature and load that the user chooses where there are several."""
+    with st.container(horizontal=True):
+        found = _at_one_temperature(cells, key)
+        load = choose("Load", loads(found), load_title, key)
+    return [cell for cell in found if load_of(cell) == load]
+
+
+def _at_one_temperature(cells: Sequence[Cell], key: str) -> list[Cell]:
+    at = choose("Temperature", temperatures(cells), lambda value: f"{value:g}", key)
+    return [cell for cell in cells if cell.temperature == at]
+
+
+def _of_chosen_arms(cells: Sequence[Cell]) -> list[Cell]:
+    names = list(dict.fromkeys(cell.arm for cell in cells))
+    drafting = list(dict.fromkeys(cell.arm for cell in cells if cell.method != Method.BASELINE))
+    chosen = st.multiselect(
+        "Arms", names, default=(drafting or names)[:MOST_ARMS], key="bench_category_arms"
+    )
+    return [cell for cell in cells if cell.arm in (chosen or names)]

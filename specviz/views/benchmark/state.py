@@ -1,0 +1,238 @@
+"""Everything the Benchmark page remembers between script runs, in one place.
+
+The form's fields live under the keys named here and become a frozen `FormPlan`; what is started
+is always TOML: the form's, or the text of the editor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from specviz.bench.plan import Plan
+from specviz.bench.plan_toml import parse_plan
+from specviz.config import Method
+from specviz.errors import UsageError
+from specviz.paths import PLANS, PROJECT_ROOT
+from specviz.prompts.shipped import CATEGORIES
+from specviz.views.benchmark.form import FormArm, FormPlan, Where, form_of, toml_of
+from specviz.views.live.arm_choice import ASK, methods_at
+from specviz.views.live.arm_choice import Place as LivePlace
+
+BENCHMARK = "benchmark"  # in the URL
+SHIPPED = "bench_shipped"
+UPLOAD = "bench_upload"
+MODE = "bench_mode"
+TEXT = "bench_text"
+PROBLEM = "bench_problem"
+SECTION = "bench_section"
+
+FORM, TOML = "Form", "TOML"
+FIRST_PLAN = "two-minutes.toml"
+TABLE = "bench_past"
+
+_ROWS = "bench_rows"
+_OPENED = "bench_opened"
+_NEXT_ROW = "bench_next_row"
+_WEIGHTS = "bench_weights"
+_PLAN_FIELDS = tuple(f.name for f in fields(FormPlan) if f.name not in ("arms", "weights"))
+_ARM_FIELDS = tuple(f.name for f in fields(FormArm))
+
+_METHODS = {
+    Where.APP: tuple(method.value for method in Method),
+    Where.VLLM: tuple(name for name in methods_at(LivePlace.URL) if name != ASK),
+    Where.URL: methods_at(LivePlace.URL),
+}
+
+
+def opened() -> str | None:
+    """The benchmark that the URL names."""
+    benchmark_id = st.query_params.get(BENCHMARK)
+    if benchmark_id:
+        st.session_state[_OPENED] = True
+    return benchmark_id
+
+
+def open_benchmark(benchmark_id: str) -> None:
+    """Show a benchmark, in a URL that can be shared."""
+    st.query_params[BENCHMARK] = benchmark_id
+    st.rerun()
+
+
+def show_list() -> None:
+    """Drop the benchmark that was open from the URL: a link to the same page leaves it there."""
+    if st.session_state.pop(_OPENED, False):
+        st.query_params.clear()
+
+
+def shipped_plans() -> list[Path]:
+    """The plans that come with the project, the quickest first."""
+    return sorted(PLANS.glob("*.toml"), key=lambda path: (path.name != FIRST_PLAN, path.name))
+
+
+def ensure_form() -> None:
+    """Begin with the first shipped plan, and keep methods among those their place offers."""
+    if _ROWS not in st.session_state:
+        plans = shipped_plans()
+        _load_text(plans[0].read_text(encoding="utf-8"), PLANS)
+        st.session_state.setdefault(SHIPPED, plans[0])
+    st.session_state.setdefault(MODE, FORM)
+    for row in rows():
+        offered = methods_of(row)
+        if st.session_state[arm_key(row, "method")] not in offered:
+            st.session_state[arm_key(row, "method")] = offered[0]
+
+
+def field_key(name: str) -> str:
+    """The widget key of one field of the form."""
+    return f"bench_form_{name}"
+
+
+def arm_key(row: int, name: str) -> str:
+    """The widget key of one field of an arm; rows keep their number while others are removed."""
+    return f"bench_arm_{row}_{name}"
+
+
+def weight_key(category: str) -> str:
+    """The widget key of a category's weight."""
+    return f"bench_weight_{category}"
+
+
+def rows() -> list[int]:
+    """The numbers of the arms' rows, from the top."""
+    found: list[int] = st.session_state.get(_ROWS, [])
+    return found
+
+
+def categories() -> list[str]:
+    """The categories that have a weight field: the shipped ones and those of the loaded plan."""
+    found: list[str] = st.session_state.get(_WEIGHTS, [*CATEGORIES])
+    return found
+
+
+def arm(row: int) -> FormArm:
+    """One row as its fields stand."""
+    return FormArm(*(st.session_state[arm_key(row, name)] for name in _ARM_FIELDS))
+
+
+def methods_of(row: int) -> tuple[str, ...]:
+    """The methods that the place of this row offers."""
+    return _METHODS[Where(st.session_state[arm_key(row, "where")])]
+
+
+def form() -> FormPlan:
+    """The form as its fields stand."""
+    weights = {
+        name: float(value)
+        for name in categories()
+        if (value := st.session_state.get(weight_key(name))) is not None
+    }
+    values = {name: st.session_state[field_key(name)] for name in _PLAN_FIELDS}
+    return FormPlan(**values, arms=tuple(arm(row) for row in rows()), weights=weights)
+
+
+def wanted_toml() -> str:
+    """What Start would start. Raises UsageError where the form holds a wrong value."""
+    return str(st.session_state[TEXT]) if st.session_state[MODE] == TOML else toml_of(form())
+
+
+def parsed(text: str) -> Plan:
+    """The plan of the text; relative paths start at the project's folder. Raises UsageError."""
+    return parse_plan(text, PROJECT_ROOT)
+
+
+def as_written(text: str) -> str:
+    """A stored plan as the form would write it: one entry per list of Ks."""
+    try:
+        return toml_of(form_of(parsed(text)))
+    except UsageError:  # of another version of specviz
+        return text
+
+
+def add_arm() -> None:
+    """Another row, where the last one is answered (a callback)."""
+    last = arm(rows()[-1]) if rows() else FormArm()
+    _add_row(FormArm(where=last.where, model=last.model, url=last.url))
+
+
+def remove_arm(row: int) -> None:
+    """Take a row away (a callback)."""
+    st.session_state[_ROWS] = [other for other in rows() if other != row]
+
+
+def load_shipped() -> None:
+    """Put the chosen shipped plan into form and editor (a callback)."""
+    path: Path | None = st.session_state.get(SHIPPED)
+    if path is not None:
+        _load_text(path.read_text(encoding="utf-8"), path.parent)
+
+
+def load_upload() -> None:
+    """Put an uploaded plan into form and editor (a callback)."""
+    upload = st.session_state.get(UPLOAD)
+    if upload is not None:
+        load_plan(upload.getvalue().decode("utf-8", errors="replace"))
+
+
+def load_plan(text: str) -> None:
+    """Put a plan that is not a shipped one into form and editor."""
+    st.session_state[SHIPPED] = None
+    _load_text(text, PROJECT_ROOT)
+
+
+def switch_mode() -> None:
+    """Carry what was typed from form to editor or back (a callback).
+
+    What cannot be carried stays where it is, with the reason.
+    """
+    st.session_state.pop(PROBLEM, None)
+    mode = st.session_state[MODE]
+    try:
+        if mode == TOML:
+            st.session_state[TEXT] = toml_of(form())
+        else:
+            _fill(form_of(parsed(st.session_state[TEXT])))
+    except UsageError as error:
+        st.session_state[PROBLEM] = str(error)
+        st.session_state[MODE] = FORM if mode == TOML else TOML
+
+
+def _load_text(text: str, folder: Path) -> None:
+    """A text that is no plan goes to the editor, where it can be mended."""
+    st.session_state.pop(PROBLEM, None)
+    st.session_state[TEXT] = text
+    try:
+        _fill(form_of(parse_plan(text, folder)))
+    except UsageError as error:
+        st.session_state[PROBLEM] = str(error)
+        st.session_state[MODE] = TOML
+        st.session_state.setdefault(_ROWS, [])
+        for name in _PLAN_FIELDS:
+            st.session_state.setdefault(field_key(name), getattr(FormPlan(), name))
+
+
+def _fill(plan: FormPlan) -> None:
+    for name in _PLAN_FIELDS:
+        st.session_state[field_key(name)] = getattr(plan, name)
+    st.session_state[_WEIGHTS] = list(dict.fromkeys([*CATEGORIES, *plan.weights]))
+    for category in categories():
+        st.session_state[weight_key(category)] = plan.weights.get(category)
+    st.session_state[_ROWS] = []
+    for one in plan.arms:
+        _add_row(one)
+
+
+def _add_row(values: FormArm) -> None:
+    row = st.session_state.get(_NEXT_ROW, 0)
+    st.session_state[_NEXT_ROW] = row + 1
+    for name in _ARM_FIELDS:
+        st.session_state[arm_key(row, name)] = getattr(values, name)
+    st.session_state[_ROWS] = [*rows(), row]
+
+
+def common(key: str) -> dict[str, Any]:
+    """What every field of the form is given: its key, kept while another page is open."""
+    return {"key": key, "persist_state": "session"}

@@ -1,0 +1,191 @@
+"""Benchmarks on the page: the past ones, and one opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from specviz.config import RunStatus
+from specviz.errors import UsageError
+from specviz.paths import PROJECT_ROOT
+from specviz.runtime import current
+from specviz.store import Store
+from specviz.store.benchmarks.rows import BenchmarkRow
+from specviz.store.history.rows import Item, Kind
+from specviz.views.benchmark import (
+    checks as bench_checks,
+)
+from specviz.views.benchmark import (
+    sections as bench_sections,
+)
+from specviz.views.benchmark import (
+    state as bench_state,
+)
+from specviz.views.benchmark.opened import Opened, open_results
+from specviz.views.benchmark.plan_text import as_text
+from specviz.views.benchmark.progress import live_progress
+from specviz.views.benchmark.tables import results_json
+from specviz.views.runs.edit import deleted_banner
+
+SHOWN = 50
+SECTIONS: dict[str, Callable[[Opened], None]] = {
+    "Overall": bench_sections.overall,
+    "Categories": bench_sections.categories,
+    "Temperature": bench_sections.temperature,
+    "Concurrency": bench_sections.concurrency,
+    "K": bench_sections.k,
+    "Cost basis": bench_checks.cost_basis,
+    "Checks": bench_checks.checks,
+    "Plan": bench_checks.plan,
+}
+STATUS_NAMES = {
+    RunStatus.RUNNING: "running",
+    RunStatus.FINISHED: "finished",
+    RunStatus.PARTIAL: "partly finished",
+    RunStatus.FAILED: "failed",
+    RunStatus.CANCELLED: "cancelled",
+}
+_PAGE = PROJECT_ROOT / "pages" / "benchmark.py"
+
+
+def past_benchmarks(store: Store) -> None:
+    """The newest benchmarks; selecting one opens it."""
+    st.subheader("Past benchmarks")
+    rows = store.benchmarks(limit=SHOWN)
+    if not rows:
+        st.markdown(
+            "None yet. **Start** runs the plan above: the first one takes about two minutes. "
+            "`specviz bench PLAN.toml` does the same in a terminal."
+        )
+        return
+    st.caption("The newest first. Select one to open it.")
+    selection = st.dataframe(
+        past_table(rows),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=bench_state.TABLE,
+        height="content",
+        placeholder="–",
+        column_config={
+            "started": st.column_config.DatetimeColumn("started, UTC", format="D MMM, HH:mm:ss"),
+            "name": st.column_config.TextColumn(width="medium"),
+            "hardware": st.column_config.TextColumn(width="large"),
+        },
+    )
+    if chosen := selection["selection"]["rows"]:
+        bench_state.open_benchmark(rows[chosen[0]].benchmark_id)
+
+
+def past_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
+    """One line per benchmark."""
+    return pd.DataFrame(
+        {
+            "started": [row.started_at for row in rows],
+            "name": [row.name for row in rows],
+            "status": [STATUS_NAMES[row.status] for row in rows],
+            "requests": [f"{row.finished:,} of {row.planned:,}" for row in rows],
+            "hardware": [row.hardware for row in rows],
+        }
+    )
+
+
+def show_benchmark(store: Store, benchmark_id: str) -> None:
+    """One benchmark: where it stands, and its figures so far. Raises StoreError."""
+    row = store.benchmark(benchmark_id)
+    progress = current().benchmarks.progress(benchmark_id)
+    runs = progress is not None and not progress.phase.is_final
+    if row.deleted_at:
+        deleted_banner(store, [Item(Kind.BENCHMARK, benchmark_id)], row.deleted_at)
+    _heading(row)
+    if runs:
+        live_progress(benchmark_id)
+        if not st.toggle("Show the figures so far", key="bench_so_far"):
+            return
+    else:
+        _how_it_ended(row)
+    if row.finished == 0:
+        st.info("No request was finished: there are no figures. The plan is below.")
+        st.code(row.plan_toml, language="toml")
+        return
+    _sections(open_results(store, row))
+
+
+def _heading(row: BenchmarkRow) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(as_text(row.name), width="content")
+        st.space("stretch")
+        if st.button("Use its plan again", icon=":material/edit_note:", type="tertiary"):
+            bench_state.load_plan(row.plan_toml)
+            del st.query_params[bench_state.BENCHMARK]
+            st.rerun()
+        st.page_link(_PAGE, label="All benchmarks", icon=":material/arrow_back:")
+    facts = [f"{row.started_at:%d %B %Y, %H:%M:%S} UTC", row.hardware or "hardware not told"]
+    if row.status is not RunStatus.RUNNING:
+        facts[1:1] = [
+            STATUS_NAMES[row.status],
+            f"{row.finished:,} of {row.planned:,} requests",
+        ]
+    st.caption(" · ".join(facts))
+
+
+def _how_it_ended(row: BenchmarkRow) -> None:
+    """Why it is not complete, and the way to complete it."""
+    if row.status is RunStatus.FINISHED and row.finished >= row.planned:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        missing = row.planned - row.finished
+        text = f"{STATUS_NAMES[row.status].capitalize()}: {missing:,} requests are missing."
+        if row.status is RunStatus.RUNNING:
+            text = "It does not run in this app: another process may be running it."
+        st.text(f"{text} {row.error or ''}".strip(), width="stretch")
+        running = current().benchmarks.running()
+        if row.status is RunStatus.FINISHED:
+            return
+        if st.button(
+            "Resume",
+            icon=":material/resume:",
+            type="primary",
+            disabled=running is not None,
+            help="Measures what is missing; what is there stays."
+            if running is None
+            else "Another benchmark is running: one at a time.",
+        ):
+            _resume(row)
+
+
+def _resume(row: BenchmarkRow) -> None:
+    try:
+        current().benchmarks.resume(row.benchmark_id)
+    except UsageError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+    else:
+        st.rerun()
+
+
+def _sections(opened: Opened) -> None:
+    """One section at a time: hidden ones would be computed too."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        chosen = st.segmented_control(
+            "Section",
+            [*SECTIONS],
+            default="Overall",
+            required=True,
+            key=bench_state.SECTION,
+            label_visibility="collapsed",
+            persist_state="session",
+        )
+        st.space("stretch")
+        st.download_button(
+            "All results as JSON",
+            results_json(opened.row, opened.results),
+            file_name=f"benchmark-{opened.row.benchmark_id}.json",
+            mime="application/json",
+            icon=":material/download:",
+            type="tertiary",
+            on_click="ignore",
+        )
+    if chosen:
+        SECTIONS[chosen](opened)

@@ -1,0 +1,171 @@
+"""What the sections of the Compare page are given, read once while it does not change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from specviz.analysis.arm_names import told_apart
+from specviz.analysis.benchmark.results import load_text
+from specviz.analysis.terminal import terminal_text
+from specviz.analysis.visible import shortened
+from specviz.config import RunConfig
+from specviz.figures.arms import FAMILY_COLOURS
+from specviz.figures.style import BASELINE
+from specviz.store import Store
+from specviz.store.history.comparison import (
+    AnswerRow,
+    ComparedElsewhere,
+    ComparedRun,
+    read_answers,
+    read_compared,
+    read_compared_requests,
+    read_elsewhere,
+)
+from specviz.trace import Trace
+
+KEPT = 8
+NAME_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One of the compared: its name and colour on the page; `row` says which kind it is."""
+
+    key: str
+    name: str
+    colour: str
+    row: ComparedRun | ComparedElsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class RunArm:
+    """A run among the compared, with its requests (see `read_compared_requests`)."""
+
+    key: str
+    name: str
+    colour: str
+    row: ComparedRun
+    requests: pd.DataFrame
+
+    @property
+    def config(self) -> RunConfig:
+        return self.row.run.config
+
+    @property
+    def finished(self) -> pd.DataFrame:
+        return self.requests[self.requests["status"] == "finished"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What was found of what was asked for, the reference first, and a sentence for the rest."""
+
+    arms: tuple[Arm, ...]
+    notices: tuple[str, ...]
+    store: Store
+
+    def runs(self) -> list[RunArm]:
+        """Those that specviz recorded. Raises StoreError."""
+        found = [arm for arm in self.arms if isinstance(arm.row, ComparedRun)]
+        if not found:
+            return []
+        rows = [arm.row for arm in found if isinstance(arm.row, ComparedRun)]
+        state = tuple((row.run.run_id, row.requests, row.run.status.value) for row in rows)
+        requests = _requests(self.store, state)
+        return [
+            RunArm(arm.key, arm.name, arm.colour, row, requests[requests["run_id"] == arm.key])
+            for arm, row in zip(found, rows, strict=True)
+        ]
+
+    def elsewhere(self) -> list[tuple[Arm, ComparedElsewhere]]:
+        """Those that another tool measured."""
+        return [(arm, arm.row) for arm in self.arms if isinstance(arm.row, ComparedElsewhere)]
+
+
+def open_compared(store: Store, ids: Sequence[str]) -> Compared:
+    """Raises StoreError."""
+    runs = {row.run.run_id: row for row in store.read(lambda cursor: read_compared(cursor, ids))}
+    others = store.read(lambda cursor: read_elsewhere(cursor, ids))
+    found: dict[str, ComparedRun | ComparedElsewhere] = {
+        **runs,
+        **{row.elsewhere_id: row for row in others},
+    }
+    shown = [key for key in ids if key in found and found[key].deleted_at is None]
+    notices = [_why_not(key, found.get(key)) for key in ids if key not in shown]
+    rows = [found[key] for key in shown]
+    names = told_apart([_title(row) for row in rows], [_details(row) for row in rows])
+    arms = tuple(
+        Arm(key, name, colour, row)
+        for key, name, colour, row in zip(
+            shown, names, (BASELINE, *FAMILY_COLOURS * (len(shown) // 8 + 1)), rows, strict=False
+        )
+    )
+    return Compared(arms, tuple(notices), store)
+
+
+def answers(store: Store, request_ids: tuple[str, ...]) -> list[AnswerRow]:
+    """The texts of requests that have ended. Raises StoreError."""
+    return _answers(store, request_ids)
+
+
+def trace_of(store: Store, request_id: str) -> Trace:
+    """A request that has ended, step by step. Raises StoreError."""
+    return _trace(store, request_id)
+
+
+def one_line(text: str, most: int = NAME_CHARS) -> str:
+    """What people, models and files wrote, on one line, with invisible signs spelled out."""
+    return terminal_text(shortened(" ".join(text.split()), most))
+
+
+def _title(row: ComparedRun | ComparedElsewhere) -> str:
+    if isinstance(row, ComparedElsewhere):
+        return one_line(row.name)
+    return one_line(row.name or row.arm or row.run.config.title)
+
+
+def _details(row: ComparedRun | ComparedElsewhere) -> tuple[str, ...]:
+    """What tells equal titles apart, the most telling first."""
+    if isinstance(row, ComparedElsewhere):
+        return (row.tool, "", "", "", "")
+    config = row.run.config
+    return (
+        f"temperature {config.sampling.temperature:g}",
+        load_text(config.concurrency or None, config.request_rate)
+        if config.concurrency or config.request_rate
+        else "",
+        config.engine.value,
+        one_line(row.benchmark or ""),
+        f"{row.run.started_at:%d %b %H:%M}",
+    )
+
+
+def _why_not(key: str, row: ComparedRun | ComparedElsewhere | None) -> str:
+    if row is None:
+        return f"There is no run {one_line(key)} in the database."
+    kind = "results" if isinstance(row, ComparedElsewhere) else "run"
+    return (
+        f"{_title(row)} ({kind} {one_line(key)}) was deleted: undo that on its own page to compare "
+        "it again."
+    )
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner="Reading the requests")
+def _requests(_store: Store, runs: tuple[tuple[str, int, str], ...]) -> pd.DataFrame:
+    """As long as no request ends, they stay as they are."""
+    ids = [run_id for run_id, *_ in runs]
+    return _store.read(lambda cursor: read_compared_requests(cursor, ids))
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
+def _answers(_store: Store, request_ids: tuple[str, ...]) -> list[AnswerRow]:
+    return _store.read(lambda cursor: read_answers(cursor, request_ids))
+
+
+@st.cache_resource(max_entries=2 * KEPT, show_spinner=False)
+def _trace(_store: Store, request_id: str) -> Trace:
+    return _store.trace(request_id)

@@ -1,0 +1,141 @@
+"""The Compare page: what is compared, and one section of it at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from specviz.analysis.benchmark.results import load_text
+from specviz.paths import PROJECT_ROOT
+from specviz.store import Store
+from specviz.store.history.comparison import Candidate, read_candidates
+from specviz.views.compare import sections as compare_sections
+from specviz.views.compare import state
+from specviz.views.compare import texts as compare_texts
+from specviz.views.compare.html import names_html
+from specviz.views.compare.opened import Compared, one_line, open_compared
+from specviz.views.shared.url_controls import bound
+
+OFFERED = 500
+"""The newest runs and arms of the picker, and as many results from elsewhere; a link opens any."""
+
+SECTIONS: dict[str, Callable[[Compared], None]] = {
+    "Texts": compare_texts.texts,
+    "Replay": compare_texts.replay,
+    "Acceptance by position": compare_sections.positions,
+    "Paired differences": compare_sections.differences,
+    "Configuration": compare_sections.configuration,
+}
+_PAGES = PROJECT_ROOT / "pages"
+
+
+def show_compare(store: Store) -> None:
+    """Pick two or more, then see them side by side. Raises StoreError."""
+    asked = state.asked()
+    first = asked[: state.MOST_ARMS]
+    candidates = store.read(lambda cursor: read_candidates(cursor, OFFERED, first))
+    compared = open_compared(store, first)
+    st.subheader("Compare")
+    if not candidates and not compared.arms:
+        _say_empty(compared)
+        return
+    _pick(candidates, compared)
+    if more := asked[state.MOST_ARMS :]:
+        st.warning(f"Six at most are compared at once: {len(more)} more of the link are left out.")
+    for notice in compared.notices:
+        with st.container(border=True):
+            st.text(notice)
+    if len(compared.arms) < 2:
+        _say_what_to_pick(compared)
+        return
+    st.html(names_html([(arm.name, arm.colour) for arm in compared.arms]))
+    _sections(compared)
+
+
+def _pick(candidates: Sequence[Candidate], compared: Compared) -> None:
+    """What is compared, and which of it is the reference."""
+    labels = _labels(candidates)  # never changing: the browser answers with them
+    names = {arm.key: arm.name for arm in compared.arms}
+    state.follow([*names])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.multiselect(
+            "Runs, arms of benchmarks and results from elsewhere",
+            [*labels],
+            format_func=lambda key: labels[key],
+            key=state.PICKED,
+            on_change=state.tell_picked,
+            max_selections=state.MOST_ARMS,
+            placeholder="Type to search: method, prompt, benchmark, date",
+            width="stretch",
+        )
+        st.selectbox(
+            "Reference",
+            [*names],
+            format_func=lambda key: names[key],
+            key=state.REFERENCE,
+            on_change=state.tell_reference,
+            disabled=len(names) < 2,
+            placeholder="the first one",
+            width=320,
+            help="Everything else is compared with it. It stands first in the link.",
+        )
+
+
+def _labels(candidates: Sequence[Candidate]) -> dict[str, str]:
+    """One unique label each; what is written by people, models and files is on one line."""
+    labels = {one.key: _label(one) for one in candidates}
+    told = [*labels.values()]
+    return {
+        key: label if told.count(label) == 1 else f"{label} · {key[:6]}"
+        for key, label in labels.items()
+    }
+
+
+def _label(one: Candidate) -> str:
+    title = one.name or (f"{one.method or 'method not told'}" + (f" · K {one.k}" if one.k else ""))
+    parts = [one_line(title)]
+    if one.tool is not None:
+        parts.append(f"elsewhere: {one_line(one.tool)}")
+    if one.engine is not None:
+        parts += [one.engine, f"T {one.temperature:g}"]
+    if one.concurrency or one.request_rate:
+        parts.append(load_text(one.concurrency or None, one.request_rate))
+    if one.benchmark is not None:
+        parts.append(one_line(one.benchmark, 40))
+    elif one.prompt_start:
+        parts.append(f"“{one_line(one.prompt_start, 40)}”")
+    if one.started_at is not None:
+        parts.append(f"{one.started_at:%d %b %H:%M}")
+    return " · ".join(parts)
+
+
+def _say_empty(compared: Compared) -> None:
+    for notice in compared.notices:
+        st.text(notice)
+    st.markdown("#### Nothing to compare yet")
+    st.markdown(
+        "Every run on the Live page, every `specviz run` and every arm of a benchmark can be "
+        "compared with others here."
+    )
+    with st.container(horizontal=True):
+        st.page_link(_PAGES / "live.py", label="Go to Live", icon=":material/play_circle:")
+        st.page_link(_PAGES / "benchmark.py", label="Go to Benchmark", icon=":material/speed:")
+
+
+def _say_what_to_pick(compared: Compared) -> None:
+    st.markdown(
+        "Pick one more to compare it with."
+        if compared.arms
+        else "Pick two to six. The first one is the reference; the address of this page keeps them."
+    )
+
+
+def _sections(compared: Compared) -> None:
+    """One section at a time: hidden ones would be computed too."""
+    chosen = st.segmented_control(
+        "Section", [*SECTIONS], default="Texts", required=True, label_visibility="collapsed",
+        **bound(state.SECTION),
+    )  # fmt: skip
+    if chosen:
+        SECTIONS[chosen](compared)

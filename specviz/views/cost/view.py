@@ -1,0 +1,219 @@
+"""The Cost page's answers: the result, all techniques, and one chart at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from specviz.analysis.cost.answer import Answer, answer
+from specviz.analysis.cost.basis import Basis, Way
+from specviz.analysis.cost.course import YEAR_DAYS, horizon_days
+from specviz.analysis.cost.load import break_even, break_even_text
+from specviz.analysis.cost.money import dollars, dollars_with, percent_with
+from specviz.analysis.cost.prices import OWN_MACHINE
+from specviz.analysis.cost.sensitivity import swings
+from specviz.analysis.digits import digits
+from specviz.figures.arms import FAMILY_COLOURS
+from specviz.figures.style import BASELINE
+from specviz.views.benchmark.plan_text import as_text
+from specviz.views.benchmark.published import published_figures
+from specviz.views.benchmark.show import chart
+from specviz.views.cost import state
+from specviz.views.cost.case import Case
+from specviz.views.cost.figures.load import CostLine, cost_by_concurrency
+from specviz.views.cost.figures.payback import payback_over_time
+from specviz.views.cost.figures.swings import tornado
+from specviz.views.cost.tables import WORDS, load_table, payback_text, techniques_table
+from specviz.views.runs.draft_tree import page_ground
+from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.url_controls import bound
+
+
+def show_case(case: Case) -> None:
+    """Everything that follows from a case. Raises UsageError for figures that make no cost."""
+    found = answer(case.question)
+    _result(case, found)
+    if case.place is not None:
+        st.info(
+            as_text(f"{case.place} Choose '{OWN_MACHINE}' to type what an hour of it costs."),
+            icon=":material/info:",
+        )
+    st.markdown("**All techniques**")
+    _table(techniques_table(case))
+    _notes(case)
+    chosen = st.segmented_control(
+        "Chart", [*SECTIONS], default=next(iter(SECTIONS)), required=True,
+        label_visibility="collapsed", **bound(state.SECTION),
+    )  # fmt: skip
+    if chosen:
+        SECTIONS[chosen](case)
+
+
+def _result(case: Case, found: Answer) -> None:
+    """The five figures that people ask for, each with what it stands against."""
+    at = "" if case.at is None else f" at concurrency {case.at}"
+    st.subheader(as_text(f"{case.way.name}{at}"))
+    million, paid = found.per_million_tokens, found.payback
+    _tiles(
+        (
+            "per request",
+            dollars(found.per_request.value),
+            _range(dollars_with(found.per_request)),
+            f"{dollars(found.baseline_per_request)} without",
+        ),
+        (
+            "per million output tokens",
+            None if million is None else dollars(million.value),
+            _range(dollars_with(million)),
+            "throughput is not known"
+            if million is None
+            else f"{dollars(found.baseline_per_million_tokens)} without",
+        ),
+        (
+            "saving per request",
+            f"{100 * found.saving_share.value:.0f} %",
+            _range(percent_with(found.saving_share)),
+            "of the baseline",
+        ),
+        (
+            "saving per month",
+            dollars(found.saving_per_month.value),
+            _range(dollars_with(found.saving_per_month)),
+            "retraining deducted",
+        ),
+        (
+            "training paid back after",
+            f"{digits(paid.days)} days" if paid.days else None,
+            f"{math.ceil(paid.requests):,} requests" if paid.requests else None,
+            None if paid.days else paid.outcome.value,
+        ),
+    )
+
+
+def _tiles(*tiles: tuple[str, str | None, str | None, str | None]) -> None:
+    """Name, figure and up to two remarks of each, side by side."""
+    ground = page_ground()
+    small = f"color:{ground.muted};font-size:13px"
+    cells = "".join(
+        f'<div style="min-width:7.4rem;flex:1"><div style="{small}">{escape(name)}</div>'
+        f'<div style="font-size:24px;white-space:nowrap">{escape(figure or "–")}</div>'
+        + "".join(f'<div style="{small}">{escape(remark)}</div>' for remark in remarks if remark)
+        + "</div>"
+        for name, figure, *remarks in tiles
+    )
+    st.html(f'<div style="display:flex;flex-wrap:wrap;gap:14px 20px">{cells}</div>')
+
+
+def _range(text: str | None) -> str | None:
+    """`95 %: 52 to 63` of `58 % (52 to 63)`; None where there is no interval."""
+    if text is None or "(" not in text:
+        return None
+    return f"95 %: {text.partition('(')[2].rstrip(')')}"
+
+
+def _notes(case: Case) -> None:
+    """How busy the hardware is, and what the figures cannot say."""
+    question = case.question
+    without, fast = (
+        100 * question.requests_per_day / (24 * served.requests_per_hour.value)
+        for served in (question.baseline, question.method)
+    )
+    words = [
+        f"${question.usd_per_hour:,.6g}/h. {question.requests_per_day:,.0f} requests/day keep this "
+        f"hardware busy {without:.0f} % of the day without and {fast:.0f} % with speculation: that "
+        "saves where idle GPU hours are not paid for, or where several such machines are needed.",
+        "A month has 365/12 days; retraining is deducted from its saving, the first training not.",
+    ]
+    st.caption(as_text(" ".join([*words, *case.basis.notes])))
+
+
+def _by_concurrency(case: Case) -> None:
+    basis = case.by_concurrency
+    way = next((own for own in basis.techniques if own.name == case.way.name), basis.techniques[0])
+    lines = _lines(basis, way)
+    if not lines:
+        st.info(
+            "Throughput is known at one concurrency or none, a curve needs several: choose the "
+            "published concurrency table, or measure a plan with several concurrencies."
+        )
+    else:
+        found = break_even(basis.baseline.throughput_tok_s, way.throughput_tok_s)
+        origin = "" if basis is case.basis else f", by {basis.title}"
+        st.markdown(as_text(f"{way.name} {break_even_text(found)}{origin}."))
+        figure = cost_by_concurrency(lines, case.question.usd_per_hour)
+        chart(figure, r"\$ per million output tokens over concurrency", "cost-load")
+    st.markdown("**Requests/h and cost by concurrency**")
+    _table(load_table(basis, way, case.question.usd_per_hour))
+    if basis is not case.basis:
+        st.caption(as_text(" ".join(basis.notes)))
+
+
+def _lines(basis: Basis, chosen: Way) -> list[CostLine]:
+    """The baseline, and the techniques known at several concurrencies; the chosen one first."""
+    baseline = basis.baseline
+    others = [way for way in basis.techniques if way.name != chosen.name]
+    several = [way for way in (chosen, *others) if len(way.throughput_tok_s) > 1]
+    if len(baseline.throughput_tok_s) < 2 or not several:
+        return []
+    return [
+        CostLine(baseline.name, BASELINE, baseline.throughput_tok_s, is_baseline=True),
+        *(
+            CostLine(
+                way.name,
+                colour,
+                way.throughput_tok_s,
+                crossover=break_even(baseline.throughput_tok_s, way.throughput_tok_s),
+            )
+            for way, colour in zip(several, FAMILY_COLOURS, strict=False)
+        ),
+    ]
+
+
+def _payback(case: Case) -> None:
+    found = answer(case.question)
+    st.markdown(as_text(f"Training, paid back: {payback_text(found)}."))
+    until = horizon_days(case.question)
+    if until != YEAR_DAYS:
+        spans = {"until it is paid back": until, "a year": YEAR_DAYS}
+        span = st.segmented_control(
+            "Days", [*spans], default=next(iter(spans)), required=True,
+            label_visibility="collapsed", **bound(state.SPAN),
+        )  # fmt: skip
+        until = spans[span or "a year"]
+    figure = payback_over_time(case.question, until)
+    chart(figure, "Paid so far, trainings included", "cost-payback")
+    period = case.question.training.period_days
+    if period is not None:
+        st.caption(f"Trained again every {digits(period)} days, at each update of the target.")
+
+
+def _sensitivity(case: Case) -> None:
+    saving = answer(case.question).saving_per_month.value
+    found = swings(case.question)
+    chart(tornado(found, saving), "What moves the saving per month most", "cost-swings")
+    st.caption(
+        "One input at a time, the others as they are: by its 95 % interval where it has one, "
+        "otherwise 20 % down and up. The line is the saving as it stands."
+    )
+
+
+def _table(table: pd.DataFrame) -> None:
+    """Words at the left, figures at the right; columns without a figure left out."""
+    show_figures(table.dropna(axis="columns", how="all"), WORDS)
+
+
+def _published(_: Case) -> None:
+    published_figures("cost")
+    published_figures("training")
+
+
+SECTIONS: dict[str, Callable[[Case], None]] = {
+    "Concurrency": _by_concurrency,
+    "Payback": _payback,
+    "Sensitivity": _sensitivity,
+    "Published": _published,
+}

@@ -1,5 +1,0 @@
-"""The decision tree, drawn in the browser: boxes that light up, leaves that can be clicked."""
-
-from specviz.views.decision_drawing.component import CLICKED, draw_tree
-
-__all__ = ["CLICKED", "draw_tree"]

@@ -1,0 +1,83 @@
+"""Starting a sweep from the K page: its Ks and loads, what it amounts to, Start."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from specviz.bench.check import check_arms, servers_at_once
+from specviz.bench.plan import Plan
+from specviz.bench.plan_toml import parse_plan
+from specviz.config import RunConfig
+from specviz.errors import UsageError
+from specviz.paths import PROJECT_ROOT
+from specviz.prompts.sets import PromptSource
+from specviz.prompts.shipped import CATEGORIES
+from specviz.runtime import current
+from specviz.sweep.plan import FIRST_METHOD, sweep_plan, whole_numbers
+from specviz.views.benchmark import state as bench_state
+from specviz.views.benchmark.plan_text import as_text, plan_summary
+from specviz.views.k.chosen import Chosen
+
+PROMPTS = 24
+_BENCHMARK_PAGE = PROJECT_ROOT / "pages" / "benchmark.py"
+
+
+def measure_this(chosen: Chosen | None) -> None:
+    """The method above, or EAGLE-3 of the demo family, at Ks and concurrencies of the user's."""
+    config, baseline, prompts = _basis(chosen)
+    ks_field, loads_field, count_field = st.columns(3)
+    ks = ks_field.text_input("K", "1-15", key="k_sweep_ks", help="Numbers and ranges: 1-5, 8")
+    loads = loads_field.text_input(
+        "Concurrency", "1", key="k_sweep_loads", help="Two or more make a vLLM schedule: 1, 4, 16"
+    )
+    count = count_field.number_input(
+        "Prompts", min_value=1, max_value=500, value=PROMPTS, key="k_sweep_prompts"
+    )
+    running = current().benchmarks.running()
+    try:
+        plan = sweep_plan(
+            config,
+            whole_numbers(ks, "K"),
+            whole_numbers(loads, "Concurrency"),
+            PromptSource(prompts.file, prompts.format, int(count), prompts.weights, prompts.seed),
+            baseline=baseline,
+        )
+        check_arms(plan)
+        st.markdown(f"**{plan_summary(plan, int(count), int(count), servers_at_once(plan))}**")
+    except UsageError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = st.button(
+            "Start the sweep",
+            type="primary",
+            icon=":material/play_arrow:",
+            disabled=running is not None,
+        )
+        if running is not None:
+            st.text("A benchmark is running: one at a time, or they would spoil each other.")
+    if pressed:
+        _start(plan)
+
+
+def _basis(chosen: Chosen | None) -> tuple[RunConfig, RunConfig | None, PromptSource]:
+    """Arm, baseline and prompts of the benchmark above; the demo family's without one."""
+    if chosen is None:
+        every = dict.fromkeys(CATEGORIES, 1.0)
+        return FIRST_METHOD, None, PromptSource(count=PROMPTS, weights=every)
+    plan = parse_plan(chosen.opened.row.plan_toml)
+    baseline = chosen.family.arms[0].baseline
+    return (
+        plan.arms[chosen.largest].config,
+        None if baseline is None else plan.arms[baseline].config,
+        plan.prompts,
+    )
+
+
+def _start(plan: Plan) -> None:
+    try:
+        benchmark_id = current().benchmarks.start(plan)
+    except UsageError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+    else:
+        st.switch_page(_BENCHMARK_PAGE, query_params={bench_state.BENCHMARK: benchmark_id})

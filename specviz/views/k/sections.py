@@ -1,0 +1,225 @@
+"""Under the curves of the K page: the optimum elsewhere, a schedule, a check, a sweep to start."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from specviz.analysis.benchmark.results import Cell
+from specviz.analysis.k.curves import KCurve, Source
+from specviz.analysis.k.optimum import Choice
+from specviz.analysis.k.predict import Estimate
+from specviz.analysis.k.schedule import Range, as_vllm, schedule
+from specviz.config import EngineKind, Method
+from specviz.errors import UsageError
+from specviz.servers.vllm.command_line import ServerSpec, speculative_config
+from specviz.sweep.curves import Place
+from specviz.views.benchmark.plan_text import as_text
+from specviz.views.benchmark.show import show_table
+from specviz.views.k import state
+from specviz.views.k.chosen import Chosen
+from specviz.views.k.controls import Asked
+from specviz.views.k.measure import measure_this
+from specviz.views.k.ranges import ranges_text
+from specviz.views.k.redraft import replay_this
+
+
+def sections(asked: Asked) -> None:
+    """One at a time: hidden ones would be computed too."""
+    names = ["Measure this"] if asked.chosen is None else [*SECTIONS]
+    name = st.segmented_control(
+        "Section",
+        names,
+        default=names[0],
+        required=True,
+        key=state.SECTION,
+        label_visibility="collapsed",
+    )
+    SECTIONS[name](asked)
+
+
+def by_place(asked: Asked) -> None:
+    """The best K per category, temperature and concurrency."""
+    assert asked.chosen is not None
+    table = best_by_place(asked.chosen, asked.place, asked.memory_gb)
+    if table.empty:
+        st.info("This benchmark has one category, one temperature and one concurrency only.")
+        return
+    st.caption(
+        "The best K where one thing differs from the place above. Predicted figures come from the "
+        "largest K measured there."
+    )
+    show_table(table)
+
+
+def best_by_place(chosen: Chosen, at: Place, memory_gb: float | None) -> pd.DataFrame:
+    """One line per category, temperature and concurrency that was measured."""
+    axes = (
+        {f"category {name}": replace(at, category=name) for name in _categories(chosen)},
+        {f"temperature {t:g}": replace(at, temperature=t) for t in _temperatures(chosen)},
+        {f"concurrency {c}": replace(at, concurrency=c) for c in _concurrencies(chosen)},
+    )
+    places = {name: place for axis in axes if len(axis) > 1 for name, place in axis.items()}
+    lines = []
+    for name, place in places.items():
+        curves = {
+            curve.source: curve for curve in (chosen.measured(place), *chosen.computed(place))
+        }
+        lines.append(
+            {
+                "where": name,
+                **_best("measured", curves.get(Source.MEASURED), memory_gb),
+                **_best("replayed", curves.get(Source.REPLAYED), memory_gb),
+                **_best("predicted", curves.get(Source.PREDICTED), memory_gb),
+            }
+        )
+    return pd.DataFrame(lines).dropna(axis="columns", how="all")
+
+
+def for_vllm(asked: Asked) -> None:
+    """K by batch size, as vLLM takes it."""
+    assert asked.chosen is not None
+    if asked.chosen.family.arms[0].engine == EngineKind.EMBEDDED:
+        st.info(
+            "The embedded engine has no batch: its requests wait for each other. A schedule needs "
+            "this method measured on vLLM.",
+            icon=":material/grid_on:",
+        )
+        return
+    grid, source = grid_of(asked.chosen, asked.place)
+    ranges = schedule(grid)
+    if len(grid) < 2:
+        st.info(
+            "A schedule needs this method at two concurrencies or more: start such a grid under "
+            "**Measure this**.",
+            icon=":material/grid_on:",
+        )
+        return
+    st.caption(
+        f"From {source}. Ranges reach up to the concurrency that was measured; beyond the largest "
+        "one its K goes on, which nobody measured."
+    )
+    show_table(schedule_table(ranges))
+    arm = asked.chosen.family.arms[-1]
+    try:
+        config = vllm_config(Method(arm.method), arm.draft, ranges)
+    except UsageError as error:
+        st.info(as_text(str(error)), icon=":material/info:")
+        config = {"num_speculative_tokens_per_batch_size": as_vllm(ranges)}
+    st.code(f"--speculative-config '{json.dumps(config)}'", language="bash", wrap_lines=True)
+
+
+def grid_of(chosen: Chosen, at: Place) -> tuple[dict[int, Sequence[Choice]], str]:
+    """Choices by concurrency: the measured Ks, or predicted ones where only one K was run."""
+    places = {c: replace(at, concurrency=c) for c in _concurrencies(chosen)}
+    if len(chosen.family.arms) > 1:
+        return {c: chosen.measured(place).choices for c, place in places.items()}, "measured Ks"
+    computed = {c: chosen.computed(place) for c, place in places.items()}
+    choices = {c: curves[-1].choices for c, curves in computed.items() if curves}
+    return {**choices}, "Ks predicted from one run at each concurrency"
+
+
+def schedule_table(ranges: Sequence[Range]) -> pd.DataFrame:
+    """One line per range, with what it rests on."""
+    return pd.DataFrame(
+        {
+            "batch sizes": f"{part.first}–{part.last}"
+            if part.last > part.first
+            else f"{part.last}",
+            "K": "off" if part.k == 0 else str(part.k),
+            "speed-up": None if part.is_guess else f"{part.speedup:.2f}×",
+            "rests on": f"concurrency {part.measured_at}"
+            + (", carried on" if part.is_guess else ""),
+        }
+        for part in ranges
+    )
+
+
+def vllm_config(method: Method, draft: str | None, ranges: Sequence[Range]) -> dict[str, object]:
+    """vLLM's speculative configuration with the schedule. Raises UsageError for a method that vLLM
+    does not have, or where every batch size is better off without."""
+    largest = max((part.k for part in ranges), default=0)
+    if largest == 0:
+        raise UsageError("Speculation pays at no batch size that was measured: leave it off.")
+    config = speculative_config(ServerSpec("target", method, draft=draft or None, k=largest))
+    return {**(config or {}), "num_speculative_tokens_per_batch_size": as_vllm(ranges)}
+
+
+def check(asked: Asked) -> None:
+    """What the one run foretold beside what was measured."""
+    assert asked.chosen is not None
+    measured = asked.chosen.measured(asked.place)
+    computed = asked.chosen.computed(asked.place)
+    replay_this(asked.chosen)
+    if len(measured.points) < 2 or not computed:
+        st.info("A check needs a run at the largest K, its baseline, and smaller Ks beside it.")
+        return
+    for curve in computed:
+        st.markdown(f"**{curve.source.value.capitalize()}**")
+        show_table(errors(curve, measured))
+        st.caption(curve.note)
+
+
+def errors(curve: KCurve, measured: KCurve) -> pd.DataFrame:
+    """Foretold and measured figures side by side, with how far apart they are."""
+    told = {point.k: point for point in curve.points}
+    lines = []
+    for point in measured.points:
+        other = told.get(point.k)
+        if other is None or point.length is None or other.length is None:
+            continue
+        line = {"K": str(point.k)} | _beside("tok/step", "", other.length, point.length)
+        if point.speedup and other.speedup:
+            line |= _beside("speed-up", "×", other.speedup, point.speedup)
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def _beside(name: str, unit: str, foretold: Estimate, measured: Estimate) -> dict[str, str]:
+    return {
+        f"{name} foretold": f"{foretold.value:.2f}{unit}",
+        f"{name} measured": f"{measured.value:.2f}{unit}",
+        f"{name} off by": f"{100 * (foretold.value / measured.value - 1):+.1f} %",
+    }
+
+
+def _best(name: str, curve: KCurve | None, memory_gb: float | None) -> dict[str, str | None]:
+    found = curve.optimum(memory_gb) if curve else None
+    if found is None:
+        return {f"{name} K": None, f"{name} speed-up": None, f"{name}, within 2 %": None}
+    return {
+        f"{name} K": str(found.best.k) if found.is_worth_it else "off",
+        f"{name} speed-up": f"{found.best.speedup:.2f}×",
+        f"{name}, within 2 %": ranges_text(found.plateau),
+    }
+
+
+def _categories(chosen: Chosen) -> list[str]:
+    arms = {arm.arm_index for arm in chosen.family.arms}
+    cells = chosen.opened.results.categories
+    return sorted({cell.category for cell in cells if cell.arm_index in arms and cell.category})
+
+
+def _temperatures(chosen: Chosen) -> list[float]:
+    return sorted({cell.temperature for cell in _cells(chosen)})
+
+
+def _concurrencies(chosen: Chosen) -> list[int]:
+    return sorted({cell.concurrency for cell in _cells(chosen) if cell.concurrency is not None})
+
+
+def _cells(chosen: Chosen) -> list[Cell]:
+    arms = {arm.arm_index for arm in chosen.family.arms}
+    return [cell for cell in chosen.opened.results.cells if cell.arm_index in arms]
+
+
+SECTIONS: dict[str, Callable[[Asked], None]] = {
+    "Best K elsewhere": by_place,
+    "vLLM schedule": for_vllm,
+    "Check and replay": check,
+    "Measure this": lambda asked: measure_this(asked.chosen),
+}

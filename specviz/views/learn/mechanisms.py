@@ -1,0 +1,223 @@
+"""Learn: each method's mechanism, step by step, from a recorded trace or a stored run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from specviz.analysis.digits import digits, probability_text
+from specviz.analysis.visible import token_name
+from specviz.config import Method
+from specviz.errors import StoreError
+from specviz.figures.draft_tree import draft_tree
+from specviz.figures.style import ACCEPTED, MONO, RECOVERED, Ground
+from specviz.paths import PROJECT_ROOT
+from specviz.runtime import current
+from specviz.store import RunRow
+from specviz.trace import ROOT, Origin, Step
+from specviz.views.benchmark.plan_text import as_text
+from specviz.views.learn import state
+from specviz.views.learn.methods import MECHANISMS
+from specviz.views.learn.tiles import figure_row
+from specviz.views.learn.traces import Recording, methods, shipped, stored, stored_choices
+from specviz.views.runs.draft_tree import CHART, page_ground
+from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.url_controls import bound
+
+PLAY_EVERY_S = 1.0
+LEGEND = (
+    "Boxes: target / draft probability → accept probability; wide drafts have the numbers below. "
+    "Struck through: rejected. Dotted and faded: never judged. A token is accepted if u is not "
+    "above its accept probability."
+)
+_RUN_PAGE = PROJECT_ROOT / "pages" / "run.py"
+
+
+def mechanisms() -> None:
+    """Choose a method or a stored run; walk through its steps or play them."""
+    try:
+        recording = _chosen()
+    except StoreError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    method = recording.run.config.method
+    source = ""
+    if method in MECHANISMS:
+        st.markdown(MECHANISMS[method].drafts)
+        source = f"{MECHANISMS[method].source} · "
+    st.caption(source + _where_from(recording))
+    if (run_id := state.run_id()) is not None:
+        st.page_link(
+            _RUN_PAGE,
+            label="The whole replay, under Runs",
+            icon=":material/replay:",
+            query_params={"run": run_id},
+        )
+    with st.expander("Prompt"):
+        st.text(recording.prompt.text)
+    key = state.step_key(recording.run.run_id)
+    playing = _play_button(key, len(recording.trace.steps))
+    st.fragment(_steps, run_every=PLAY_EVERY_S if playing else None)(recording, key)
+
+
+def _chosen() -> Recording:
+    """Raises StoreError for a run that cannot be shown."""
+    rows = stored_choices(current().store)
+    state.start(state.METHOD, Method.DRAFT_MODEL.value)
+    state.show_method_of({row.run.run_id: row.run.config.method for row in rows})
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        method = st.segmented_control(
+            "Method",
+            [method.value for method in methods()],
+            required=True,
+            on_change=state.choose_method,
+            **bound(state.METHOD),
+        )
+        run_id = _run_control(rows)
+    if run_id is not None:
+        return stored(current().store, run_id)
+    return shipped(Method(method or Method.DRAFT_MODEL))
+
+
+def _run_control(rows: Sequence[RunRow]) -> str | None:
+    """A stored run instead of the recorded one."""
+    titles = {row.run.run_id: f"{row.run.config.title} · {row.prompt_start}" for row in rows}
+    wanted = state.run_id()
+    options = [*titles] if wanted is None or wanted in titles else [*titles, wanted]
+    state.show_run(wanted)
+    return st.selectbox(
+        "Or a stored run that was traced",
+        options,
+        index=None,
+        format_func=lambda run_id: titles.get(run_id, run_id),
+        placeholder="the recorded trace" if options else "none is stored yet",
+        disabled=not options,
+        on_change=state.keep_run,
+        width=300,
+        key=state.RUN_CONTROL,
+    )
+
+
+def _where_from(recording: Recording) -> str:
+    config = recording.run.config
+    trace = recording.trace
+    parts = [
+        config.title,
+        f"{config.model or 'model not told'}, temperature {config.sampling.temperature:g}",
+        f"recorded {recording.run.started_at:%d %B %Y}",
+        f"{len(trace.emitted)} tokens in {len(trace.steps)} steps",
+    ]
+    if trace.e2el_ms is not None:
+        parts.append(f"{digits(trace.e2el_ms)} ms")
+    return as_text(" · ".join(parts))
+
+
+def _steps(recording: Recording, key: str) -> None:
+    """The step of the slider; while playing, the next one at every call."""
+    steps = recording.trace.steps
+    at = _step_control(key, len(steps))
+    step = steps[at - 1]
+    ground = page_ground()
+    st.html(text_html(steps, step, ground))
+    context = "".join(token.text for one in steps[: at - 1] for token in one.emitted)
+    _figures(step)
+    figure = draft_tree(step, context, ground, typical=recording.judges_typically)
+    st.plotly_chart(figure, config=CHART, key="learn_step_chart")
+    st.caption(LEGEND)
+    if step.drafted:
+        words = ("after", "token", "verdict", "target's first choice here")
+        show_figures(drafted_table(step), words)
+
+
+def _play_button(key: str, last: int) -> bool:
+    """Outside of the fragment: what repeats it is decided where it is made."""
+    playing = bool(st.session_state.get(state.PLAYING))
+    st.button(
+        "Pause" if playing else "Play",
+        icon=":material/pause:" if playing else ":material/play_arrow:",
+        on_click=state.toggle_playing,
+        args=(key, last),
+        disabled=last == 1,
+        key="learn_play",
+        width=110,
+    )
+    return playing
+
+
+def _step_control(key: str, last: int) -> int:
+    if last == 1:
+        return 1
+    if not state.advance(key, last):
+        st.rerun()  # the whole page: the fragment must not be repeated any more
+    step = int(st.slider("Step", 1, last, key=key))
+    state.keep_step(step)
+    return step
+
+
+def text_html(steps: Sequence[Step], shown: Step, ground: Ground) -> str:
+    """The answer up to and with the step shown, its new tokens in the colour of their origin."""
+    colours = {
+        Origin.ACCEPTED: ACCEPTED,
+        Origin.RECOVERED: RECOVERED,
+        Origin.BONUS: ground.bonus,
+    }
+    before = "".join(
+        token.text for step in steps if step.index < shown.index for token in step.emitted
+    )
+    new = "".join(
+        f'<span title="{token.origin.value}" style="border-bottom:3px solid '
+        f'{colours.get(token.origin, ground.muted)};font-weight:600">'
+        f"{escape(token.text)}</span>"
+        for token in shown.emitted
+    )
+    return (
+        f'<div style="font-family:{MONO};font-size:14px;line-height:1.7;white-space:pre-wrap;'
+        f'min-height:5.1em;border:1px solid {ground.line};border-radius:8px;padding:10px 14px">'
+        f'<span style="color:{ground.muted}">{escape(before)}</span>{new}</div>'
+    )
+
+
+def _figures(step: Step) -> None:
+    own = [token for token in step.emitted if token.origin is not Origin.ACCEPTED]
+    then = f"{own[-1].origin.value} {token_name(own[-1].text)}" if own else "–"
+    figures = {
+        "drafted": f"{len(step.drafted)} tok" if step.drafted else "nothing",
+        "accepted": str(step.num_accepted),
+        "then, by the target": then,
+        "emitted": f"{len(step.emitted)} tok",
+        "draft": _ms(step.draft_ms),
+        "verify": _ms(step.verify_ms),
+        "step": _ms(step.wall_ms),
+    }
+    if step.matched_tokens is not None:
+        figures["lookup found again"] = f"{step.matched_tokens} tok"
+    if step.skipped_layers is not None:
+        figures["sublayers left out"] = str(len(step.skipped_layers))
+    figure_row(figures)
+
+
+def drafted_table(step: Step) -> pd.DataFrame:
+    """One line per drafted token: what the drafter thought, what the target said, what followed."""
+    return pd.DataFrame(
+        {
+            "#": str(place + 1),
+            "after": "context" if token.parent == ROOT else f"# {token.parent + 1}",
+            "token": token_name(token.text),
+            "draft": probability_text(token.draft_prob),
+            "target": probability_text(token.target_prob),
+            "accept": probability_text(token.accept_prob),
+            "u": probability_text(token.u),
+            "verdict": token.verdict.value,
+            "target's first choice here": token_name(token.target_top[0].text)
+            if token.target_top
+            else None,
+        }
+        for place, token in enumerate(step.drafted)
+    )
+
+
+def _ms(value: float | None) -> str:
+    return "–" if value is None else f"{digits(value)} ms"

@@ -1,0 +1,117 @@
+"""The Live page's arms: one row of controls per arm, where it runs and how it drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from specviz.views.live import state as live_state
+from specviz.views.live.arm_choice import ACCEPTANCES, DTYPES, SHAPES, ArmChoice, Place, methods_at
+from specviz.views.live.state import arm_key
+
+PLACE_NAMES = {
+    Place.OFF: "off",
+    Place.EMBEDDED: "in the app (embedded)",
+    Place.DEMO: "vLLM demo server",
+    Place.URL: "a server at a URL",
+}
+PLACE_HELP = (
+    "**in the app**: the embedded engine on this machine; needs no server and no GPU, and has "
+    "every method. **vLLM demo server**: specviz starts vLLM here with the demo models. "
+    "**a server at a URL**: vLLM or any OpenAI-compatible server that runs already."
+)
+K_HELP = "How many tokens are drafted per step (num_speculative_tokens); of a tree, all of them."
+SHAPE_HELP = (
+    "A chain has one candidate per place; a tree has several, and the target judges all of them "
+    "in one pass."
+)
+ACCEPTANCE_HELP = (
+    "exact keeps the target's distribution. typical (Medusa, arXiv 2401.10774) accepts what is "
+    "plausible enough for the target: not lossless above temperature 0."
+)
+DTYPE_HELP = "Of weights and activations. float32 has no near ties between methods, and is slower."
+ACCEPTANCE_NAMES = {"exact": "exact", "typical": "typical: not lossless"}
+URL_EXAMPLE = "http://127.0.0.1:8000"
+
+_WIDTHS = [27, 22, 14, 59]
+_OPTION_WIDTHS = [18, 15, 26]
+
+
+def arm_settings() -> tuple[ArmChoice, ...]:
+    """Up to four arms: where each runs, its method, K and options."""
+    live_state.ensure_arms()
+    with st.popover(_label(live_state.arms()), icon=":material/view_column:", key="arms"):
+        st.caption("Each arm answers the same prompt; the baseline is what the others are held to.")
+        for index, arm in enumerate(live_state.arms()):
+            _arm_row(index, arm)
+    return live_state.arms()
+
+
+def _arm_row(index: int, arm: ArmChoice) -> None:
+    where, method, k, rest = st.columns(_WIDTHS, gap="small")
+    _select(where, f"Arm {index + 1}", list(Place), index, "place", PLACE_HELP, PLACE_NAMES)
+    if not arm.is_on:
+        return
+    method.selectbox(
+        "Method",
+        methods_at(arm.place),
+        on_change=live_state.set_usual_shape,
+        args=(index,),
+        **_common(index, "method"),
+    )
+    if arm.drafts:
+        k.number_input("K", 1, 32, help=K_HELP, **_common(index, "k"))
+    if arm.place is Place.URL:
+        rest.text_input("Server URL", placeholder=URL_EXAMPLE, **_common(index, "url"))
+    if arm.place is Place.EMBEDDED:
+        with rest:
+            _embedded_options(index, arm)
+
+
+def _embedded_options(index: int, arm: ArmChoice) -> None:
+    """What the embedded engine lets choose: dtype always, the rest where the method has it."""
+    dtype, shape, acceptance = st.columns(_OPTION_WIDTHS, gap="small")
+    _select(dtype, "dtype", DTYPES, index, "dtype", DTYPE_HELP)
+    if arm.has_shape:
+        _select(shape, "Draft", SHAPES, index, "shape", SHAPE_HELP)
+    if arm.has_acceptance:
+        names, words = ACCEPTANCE_NAMES, ACCEPTANCE_HELP
+        _select(acceptance, "Acceptance", ACCEPTANCES, index, "acceptance", words, names)
+
+
+def _select(
+    column: DeltaGenerator,
+    label: str,
+    options: Any,
+    index: int,
+    field: str,
+    help_text: str | None = None,
+    names: Mapping[Any, str] | None = None,
+) -> None:
+    column.selectbox(
+        label,
+        options,
+        format_func=names.__getitem__ if names else str,
+        help=help_text,
+        **_common(index, field),
+    )
+
+
+def _common(index: int, field: str) -> dict[str, Any]:
+    return {"key": arm_key(index, field), "persist_state": "session"}
+
+
+def _label(arms: tuple[ArmChoice, ...]) -> str:
+    return "Arms: " + (" · ".join(_short(arm) for arm in arms if arm.is_on) or "none")
+
+
+def _short(arm: ArmChoice) -> str:
+    name = f"{arm.method} K {arm.k}" if arm.drafts else arm.method
+    if arm.has_shape and arm.shape == "tree":
+        name += " tree"
+    if arm.has_acceptance and arm.acceptance == "typical":
+        name += " not lossless"
+    return name if arm.place is Place.EMBEDDED else f"{name} (vLLM)"

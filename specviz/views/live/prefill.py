@@ -1,0 +1,61 @@
+"""A stored run put back into the Live page's controls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from specviz.config import EngineKind, RunConfig, Sampling
+from specviz.views.live.arm_choice import (
+    ACCEPTANCES,
+    ASK,
+    DTYPES,
+    SHAPES,
+    ArmChoice,
+    Place,
+    usual_shape,
+)
+from specviz.views.runs.rerun import asked
+
+LONGEST, LARGEST_SEED, USUAL_SEED = 4096, 2**31 - 1, 7
+"""What Live's fields take, and the seed they begin with."""
+
+
+def arm_choice(config: RunConfig) -> ArmChoice:
+    """The controls of an arm that come nearest to the configuration."""
+    wanted = asked(config)
+    method = wanted.method.value if wanted.method else ASK
+    options = wanted.options
+    return ArmChoice(
+        place=_place(wanted),
+        method=method,
+        k=wanted.k or ArmChoice().k,
+        url=wanted.server_url or "",
+        shape=_among(options.get("shape"), SHAPES, usual_shape(method)),
+        acceptance=_among(options.get("acceptance"), ACCEPTANCES, ACCEPTANCES[0]),
+        dtype=_among(options.get("dtype"), DTYPES, DTYPES[0]),
+    )
+
+
+def live_sampling(sampling: Sampling) -> Sampling:
+    """The sampling that Live's fields can be set to."""
+    seed = sampling.seed if sampling.seed is not None else USUAL_SEED
+    return Sampling(
+        temperature=sampling.temperature,
+        max_tokens=min(sampling.max_tokens, LONGEST),
+        seed=seed if 0 <= seed <= LARGEST_SEED else USUAL_SEED,
+    )
+
+
+def on_live(config: RunConfig) -> RunConfig:
+    """What Live would ask for."""
+    return arm_choice(config).config(live_sampling(config.sampling))
+
+
+def _place(wanted: RunConfig) -> Place:
+    if wanted.engine is EngineKind.EMBEDDED:
+        return Place.EMBEDDED
+    return Place.URL if wanted.server_url else Place.DEMO
+
+
+def _among(value: str | None, offered: Sequence[str], usual: str) -> str:
+    return value if value is not None and value in offered else usual

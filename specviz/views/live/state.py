@@ -1,0 +1,120 @@
+"""Everything the Live page remembers between script runs, in one place.
+
+Widget values live under the keys named here; what becomes of them is a frozen `LiveChoice`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from specviz.config import Prompt, RunConfig, Sampling
+from specviz.errors import UsageError
+from specviz.prompts.shipped import CATEGORIES, load_prompts
+from specviz.views.live.arm_choice import DEFAULT_ARMS, ArmChoice, Place, methods_at, usual_shape
+
+JOB = "job"
+PROMPT = "live_prompt"
+CATEGORY = "live_category"
+PICKED = "live_picked"  # the shipped prompt that the text came from
+PROBLEM = "live_problem"
+TEMPERATURE, SEED, LENGTH = "live_temperature", "live_seed", "live_length"
+
+DEFAULT_CATEGORY = "code_generation"
+
+_ARM_FIELDS = ("place", "method", "k", "url", "shape", "acceptance", "dtype")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveChoice:
+    """What the controls say. Raises nothing; `configs` does."""
+
+    prompt_text: str
+    temperature: float
+    seed: int
+    max_tokens: int
+    at_once: bool
+    arms: tuple[ArmChoice, ...]
+
+    def prompt(self) -> Prompt:
+        """The prompt, with its id and category if it is a shipped one unchanged."""
+        picked = st.session_state.get(PICKED)
+        if isinstance(picked, Prompt) and picked.text == self.prompt_text:
+            return picked
+        return Prompt(self.prompt_text)
+
+    def configs(self) -> list[RunConfig]:
+        """One configuration per arm that is switched on. Raises UsageError for wrong values."""
+        sampling = Sampling(self.temperature, 1.0, self.max_tokens, self.seed)
+        return [arm.config(sampling) for arm in self.arms if arm.is_on]
+
+
+def arm_key(index: int, field: str) -> str:
+    """The widget key of one control of an arm."""
+    return f"live_arm_{index}_{field}"
+
+
+def ensure_arms() -> None:
+    """Begin with the default arms, and keep each method among those its place offers."""
+    for index, default in enumerate(DEFAULT_ARMS):
+        for field in _ARM_FIELDS:
+            st.session_state.setdefault(arm_key(index, field), getattr(default, field))
+        offered = methods_at(Place(st.session_state[arm_key(index, "place")]))
+        _keep_among(arm_key(index, "method"), offered)
+
+
+def arms() -> tuple[ArmChoice, ...]:
+    """The arms as the controls stand."""
+    return tuple(
+        ArmChoice(*(st.session_state[arm_key(index, field)] for field in _ARM_FIELDS))
+        for index in range(len(DEFAULT_ARMS))
+    )
+
+
+def load(prompt: Prompt, sampling: Sampling, arms: Sequence[ArmChoice]) -> None:
+    """Set every control as a stored run had it; the page is opened next."""
+    st.session_state.pop(PROBLEM, None)
+    st.session_state[PROMPT] = prompt.text
+    st.session_state[PICKED] = prompt
+    if prompt.category in CATEGORIES:
+        st.session_state[CATEGORY] = prompt.category
+    st.session_state[TEMPERATURE] = sampling.temperature
+    st.session_state[SEED] = sampling.seed
+    st.session_state[LENGTH] = sampling.max_tokens
+    off = [replace(arm, place=Place.OFF) for arm in DEFAULT_ARMS[len(arms) :]]
+    for index, arm in enumerate([*arms, *off]):
+        for field in _ARM_FIELDS:
+            st.session_state[arm_key(index, field)] = getattr(arm, field)
+
+
+def set_usual_shape(index: int) -> None:
+    """Give a newly chosen method the shape of draft it is known for (a callback)."""
+    method = st.session_state[arm_key(index, "method")]
+    st.session_state[arm_key(index, "shape")] = usual_shape(method)
+
+
+def _keep_among(key: str, offered: Sequence[str]) -> None:
+    if st.session_state[key] not in offered:
+        st.session_state[key] = offered[0]
+
+
+def pick_prompt(step: int = 1) -> None:
+    """Put the next shipped prompt of the chosen category into the text box (a callback)."""
+    category = st.session_state.get(CATEGORY) or DEFAULT_CATEGORY
+    try:
+        prompts = load_prompts(category)
+    except UsageError as error:
+        st.session_state[PROBLEM] = str(error)
+        return
+    picked = st.session_state.get(PICKED)
+    index = prompts.index(picked) + step if picked in prompts else 0
+    st.session_state[PICKED] = prompts[index % len(prompts)]
+    st.session_state[PROMPT] = st.session_state[PICKED].text
+
+
+def ensure_prompt() -> None:
+    """Begin with a prompt in the box, so that Run works at once."""
+    if PROMPT not in st.session_state:
+        pick_prompt()

@@ -1,0 +1,155 @@
+"""Everything the Query page remembers between script runs, in one place.
+
+What is asked stands in the URL, as a question's id or as SQL, with the plot where a person changed
+it. SQL too long for a URL is kept in the session only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from specviz.analysis.plot_choice import Plot, PlotKind
+from specviz.errors import SpecvizError, UsageError
+from specviz.store.sql.questions import Question, question
+from specviz.store.sql.result import SqlResult
+from specviz.store.sql.sandbox import LIMIT_ROWS
+from specviz.views.query.sql_editor import ASKED
+
+SQL, QUESTION = "sql", "question"  # in the URL
+SHOW, ROWS = "query_show", "rows"  # there, too
+PLOT_PARTS = ("plot", "x", "y", "value", "by")
+
+EDITOR = "query_editor"
+LIST = "query_list"
+SAVING = "query_saving"
+SAVE_NAME = "query_save_name"
+
+PLOT, TABLE = "Plot", "Table"
+LISTS = ("Questions", "Saved", "Tables")
+ROW_LIMITS = (LIMIT_ROWS, 10_000, 100_000)
+MOST_IN_URL = 6_000
+"""Characters; a server refuses addresses that are much longer."""
+
+_LONG = "query_long"
+_ANSWER = "query_answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the page answers: a shipped question, or SQL of one's own, or nothing yet ("")."""
+
+    sql: str
+    question: Question | None = None
+    problem: str = ""
+
+    @property
+    def digest(self) -> str:
+        """Tells the widgets of one query from those of another."""
+        return hashlib.sha256(self.sql.encode(errors="replace")).hexdigest()[:12]
+
+
+def asked() -> Asked:
+    """What the URL asks."""
+    if name := st.query_params.get(QUESTION):
+        try:
+            found = question(name)
+        except UsageError as error:
+            return Asked("", problem=str(error))
+        return Asked(found.sql, found)
+    return Asked(st.query_params.get(SQL) or st.session_state.get(_LONG, ""))
+
+
+def ask_question(question_id: str) -> None:
+    """Open a shipped question, asked anew (a callback)."""
+    _ask(QUESTION, question_id)
+
+
+def ask_sql(sql: str) -> None:
+    """Ask SQL, anew (a callback)."""
+    if len(sql) > MOST_IN_URL:
+        _ask(SQL, None)
+        st.session_state[_LONG] = sql
+    else:
+        _ask(SQL, sql)
+
+
+def from_editor() -> None:
+    """Do what the editor's buttons say (a callback); a question's own SQL stays that question."""
+    event = st.session_state[EDITOR][ASKED]
+    if not event:
+        return
+    sql = str(event["sql"])
+    if event["action"] == "save":
+        st.session_state[SAVING] = sql
+        return
+    now = asked()
+    if now.question is not None and now.sql == sql:
+        ask_question(now.question.question_id)
+    else:
+        ask_sql(sql)
+
+
+def is_in_url() -> bool:
+    """Whether the page's address tells what it shows."""
+    return _LONG not in st.session_state
+
+
+def answer(sql: str, limit_rows: int, ask: Callable[[], SqlResult]) -> SqlResult | SpecvizError:
+    """The answer that is shown, asked for once until someone asks again."""
+    kept = st.session_state.get(_ANSWER)
+    if kept is not None and kept[0] == (sql, limit_rows):
+        found: SqlResult | SpecvizError = kept[1]
+        return found
+    try:
+        found = ask()
+    except SpecvizError as error:
+        found = error
+    st.session_state[_ANSWER] = ((sql, limit_rows), found)
+    return found
+
+
+def stop(sql: str, limit_rows: int) -> None:
+    """End the query that runs: the script that waits for it does (a callback)."""
+    st.session_state[_ANSWER] = ((sql, limit_rows), UsageError("Stopped: Run asks again."))
+
+
+def row_limit() -> int:
+    """Rows that are read at most: what the URL says, of those that can be chosen."""
+    told = st.query_params.get(ROWS)
+    return next((rows for rows in ROW_LIMITS if str(rows) == told), ROW_LIMITS[0])
+
+
+def tell_row_limit(key: str) -> None:
+    """Put the chosen limit into the URL (a callback)."""
+    st.query_params[ROWS] = str(st.session_state[key])
+
+
+def plot_in_url() -> Plot | None:
+    """The plot that a person chose, if it can be read."""
+    kind, *names = (st.query_params.get(part) for part in PLOT_PARTS)
+    if kind not in [each.value for each in PlotKind]:
+        return None
+    return Plot(PlotKind(kind), *names)
+
+
+def tell_plot(plot: Plot) -> None:
+    """Put a chosen plot into the URL."""
+    values = (plot.kind.value, plot.x, plot.y, plot.value, plot.by)
+    for part, value in zip(PLOT_PARTS, values, strict=True):
+        if value is None:
+            st.query_params.pop(part, None)
+        else:
+            st.query_params[part] = value
+
+
+def _ask(parameter: str, value: str | None) -> None:
+    for other in (SQL, QUESTION, ROWS, *PLOT_PARTS):
+        st.query_params.pop(other, None)
+    st.session_state.pop(_LONG, None)
+    st.session_state.pop(_ANSWER, None)
+    if value:
+        st.query_params[parameter] = value

@@ -1,0 +1,137 @@
+"""The right side of the Query page: what is asked, the editor, and the answer."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from specviz.errors import SpecvizError
+from specviz.store import Store
+from specviz.store.sql.questions import answer_of
+from specviz.store.sql.result import SqlResult
+from specviz.store.sql.sandbox import TIMEOUT_S, run_sql
+from specviz.store.sql.saved_queries import NAME_CHARACTERS, put_query
+from specviz.views.benchmark.plan_text import as_text
+from specviz.views.query import state as query_state
+from specviz.views.query.lists import schema
+from specviz.views.query.result import show_result
+from specviz.views.query.sql_editor import sql_editor
+from specviz.views.query.state import Asked
+
+
+def show_query(store: Store, asked: Asked) -> None:
+    """Raises StoreError if the tables cannot be read."""
+    _heading(asked)
+    sql_editor(
+        asked.sql,
+        schema(store),
+        key=query_state.EDITOR,
+        on_asked=query_state.from_editor,
+    )
+    if query_state.SAVING in st.session_state:
+        _save(store, st.session_state.pop(query_state.SAVING))
+    if not query_state.is_in_url():
+        st.caption("The query is too long for an address: a link would not show it.")
+    if asked.sql:
+        _answer(store, asked)
+
+
+def _heading(asked: Asked) -> None:
+    if asked.problem:
+        st.warning(as_text(asked.problem), icon=":material/link_off:")
+    if asked.question is not None:
+        st.subheader(asked.question.asks)
+        st.caption(as_text(asked.question.says))
+    elif not asked.sql:
+        st.subheader("Ask the stored runs")
+        st.caption(
+            "A question at the left is answered by a click. Or write SQL: it only reads, "
+            f"and may take {TIMEOUT_S:g} s. **Tables** tells what every column means."
+        )
+    else:
+        st.subheader("Your query")
+
+
+def _answer(store: Store, asked: Asked) -> None:
+    limit_rows = query_state.row_limit()
+    place = st.empty()
+    found = query_state.answer(
+        asked.sql, limit_rows, lambda: _asked(store, asked.sql, limit_rows, place)
+    )
+    place.empty()
+    if isinstance(found, SpecvizError):
+        st.error(as_text(str(found)), icon=":material/error:")
+        return
+    _facts(asked, found)
+    if asked.question is not None:
+        _sentence(asked, found)
+    show_result(asked, found, schema(store))
+
+
+def _asked(store: Store, sql: str, limit_rows: int, place: DeltaGenerator) -> SqlResult:
+    """The answer; what a person clicks meanwhile stops the query."""
+    began = time.monotonic()
+    told: DeltaGenerator | None = None
+
+    def wait() -> None:
+        nonlocal told
+        if told is None:
+            with place.container(horizontal=True, vertical_alignment="center"):
+                told = st.empty()
+                st.button("Stop", icon=":material/stop:", on_click=query_state.stop, args=args)
+        seconds = time.monotonic() - began
+        told.text(f"Running: {seconds:.0f} s of {TIMEOUT_S:g} s at most")
+
+    args = (sql, limit_rows)
+    return run_sql(store, sql, limit_rows=limit_rows, while_waiting=wait)
+
+
+def _facts(asked: Asked, found: SqlResult) -> None:
+    """How many rows, how long it took, and whether there are more."""
+    rows = len(found.rows)
+    facts = f"{rows:,} row{'' if rows == 1 else 's'} · {found.elapsed_ms:,.0f} ms"
+    limit_rows = query_state.row_limit()
+    if not found.truncated and limit_rows == query_state.ROW_LIMITS[0]:
+        st.caption(facts)
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        cut = f" · cut off at {rows:,} rows" if found.truncated else ""
+        st.caption(facts + cut, width="content")
+        key = f"query_rows_{asked.digest}"
+        st.selectbox(
+            "Rows at most",
+            query_state.ROW_LIMITS,
+            index=query_state.ROW_LIMITS.index(limit_rows),
+            format_func=lambda rows: f"{rows:,} rows at most",
+            key=key,
+            on_change=query_state.tell_row_limit,
+            args=(key,),
+            label_visibility="collapsed",
+            width=210,
+        )
+
+
+def _sentence(asked: Asked, found: SqlResult) -> None:
+    assert asked.question is not None
+    if not found.rows:
+        st.info(as_text(asked.question.no_rows), icon=":material/inbox:")
+    elif told := answer_of(asked.question, [c.name for c in found.columns], found.rows):
+        st.markdown(f"**{as_text(told)}**")
+
+
+@st.dialog("Save the query")
+def _save(store: Store, sql: str) -> None:
+    name = st.text_input("Name", max_chars=NAME_CHARACTERS, key=query_state.SAVE_NAME)
+    st.caption("A query that has this name already is replaced.")
+    if st.button("Save", type="primary", icon=":material/save:"):
+        try:
+            now = datetime.now(UTC)
+            store.write(lambda cursor: put_query(cursor, name, sql, now))
+        except SpecvizError as error:
+            st.error(as_text(str(error)), icon=":material/error:")
+        else:
+            st.session_state[query_state.LIST] = "Saved"
+            st.rerun()

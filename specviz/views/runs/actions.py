@@ -1,0 +1,81 @@
+"""What the Runs page does with the lines that are ticked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from specviz.paths import PROJECT_ROOT
+from specviz.store import Store
+from specviz.store.history.edits import KEPT_DELETED
+from specviz.store.history.history import read_run_ids
+from specviz.store.history.rows import HistoryRow, Item, Kind
+from specviz.views.runs import edit, state
+from specviz.views.shared.exchange import export_control, import_control
+
+COMPARE_PAGE = PROJECT_ROOT / "pages" / "compare.py"
+
+
+def act_on(store: Store, chosen: Sequence[HistoryRow]) -> None:
+    """Controls for the ticked lines, always in the same places."""
+    items, subjects = [row.item for row in chosen], [edit.subject(row) for row in chosen]
+    if state.shows_deleted():
+        _deleted_actions(store, items)
+        return
+    _open_button(chosen)
+    _compare_button(store, chosen)
+    for label, icon, dialog, ready in (
+        ("Tag", ":material/sell:", edit.edit_tags, bool(chosen)),
+        ("Note", ":material/notes:", edit.edit_note, bool(chosen)),
+        ("Rename", ":material/edit:", edit.edit_name, len(chosen) == 1),
+    ):
+        if st.button(label, icon=icon, disabled=not ready, key=f"runs_do_{label}"):
+            dialog(store, subjects)
+    if st.button("Delete", icon=":material/delete:", disabled=not chosen, key="runs_do_delete"):
+        edit.delete(store, items)
+    with st.popover("Export", icon=":material/output:", disabled=not chosen, key="runs_do_export"):
+        export_control(store, [item.item_id for item in items])
+    st.text(edit.described(items) + " ticked" if chosen else "Tick lines to act on them.")
+
+
+def _deleted_actions(store: Store, items: Sequence[Item]) -> None:
+    if st.button("Bring back", icon=":material/undo:", disabled=not items, key="runs_do_restore"):
+        edit.restore(store, items)
+    if st.button(
+        "Remove for good",
+        icon=":material/delete_forever:",
+        disabled=not items,
+        key="runs_do_remove",
+    ):
+        edit.confirm_removal(store, items)
+    st.space("stretch")
+    st.text(f"Removed for good {KEPT_DELETED.days} days after they were deleted.")
+
+
+def import_button(store: Store) -> None:
+    """Take exports of other machines and results of other tools in."""
+    with st.popover("Import", icon=":material/input:", key="runs_do_import"):
+        import_control(store)
+
+
+def _open_button(chosen: Sequence[HistoryRow]) -> None:
+    ready = len(chosen) == 1
+    if st.button("Open", icon=":material/open_in_new:", disabled=not ready, key="runs_do_open"):
+        page, query = state.address(chosen[0].item)
+        st.switch_page(page, query_params=query)
+
+
+def _compare_button(store: Store, chosen: Sequence[HistoryRow]) -> None:
+    elsewhere = any(row.item.kind is Kind.ELSEWHERE for row in chosen)
+    run_ids = store.read(lambda cursor: read_run_ids(cursor, [row.item for row in chosen]))
+    if st.button(
+        "Compare",
+        icon=":material/difference:",
+        key="runs_do_compare",
+        disabled=len(run_ids) < 2 or elsewhere,
+        help="Results from elsewhere have no requests to pair."
+        if elsewhere
+        else "Two or more runs, or the arms of a benchmark.",
+    ):
+        st.switch_page(COMPARE_PAGE, query_params={"arms": ",".join(run_ids)})

@@ -1,0 +1,115 @@
+"""The section of an opened run that draws the draft of one step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from specviz.analysis.digits import probability_text
+from specviz.analysis.verdict_text import judgement_text
+from specviz.analysis.visible import token_name
+from specviz.figures.draft_tree import draft_tree
+from specviz.figures.style import DARK, LIGHT, Ground
+from specviz.trace import Origin, Step, TokenDecision
+from specviz.views.runs.opened import OpenedArm
+
+CHART = {"displayModeBar": False}
+
+
+def draft_of_a_step(arms: Sequence[OpenedArm]) -> None:
+    """Choose an arm and a step; see every candidate, and the same as a table."""
+    drafting = {arm.name: arm for arm in arms if arm.why_no_drafts is None}
+    if not drafting:
+        st.info("No arm tells of a draft: " + "; ".join(_reasons(arms)) + ".")
+        return
+    arm = drafting[_chosen([*drafting])]
+    trace = arm.trace()
+    assert trace is not None
+    steps = [step for step in trace.steps if step.drafted]
+    step = _chosen_step(steps, arm.run.run_id)
+    context = "".join(
+        token.text
+        for before in trace.steps
+        if before.index < step.index
+        for token in before.emitted
+    )
+    st.caption(_summary(step))
+    typical = arm.judges_typically
+    figure = draft_tree(step, context, page_ground(), typical=typical)
+    st.plotly_chart(figure, config=CHART, key=f"tree-{arm.run.run_id}")
+    st.dataframe(_table(step, typical=typical), hide_index=True, placeholder="–")
+
+
+def page_ground() -> Ground:
+    """The colours of the page as it is shown."""
+    return DARK if st.context.theme.type == "dark" else LIGHT
+
+
+def _chosen(names: list[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    chosen = st.segmented_control("Arm", names, default=names[0], label_visibility="collapsed")
+    return chosen or names[0]
+
+
+def _chosen_step(steps: Sequence[Step], run_id: str) -> Step:
+    """The step of the slider; steps without a draft are not on it."""
+    by_number = {step.index + 1: step for step in steps}
+    numbers = [*by_number]
+    if len(numbers) == 1:
+        return steps[0]
+    number = st.select_slider(
+        "Step", numbers, key=f"tree-step-{run_id}", help="Steps that drafted something."
+    )
+    return by_number[number]
+
+
+def _summary(step: Step) -> str:
+    own = [token for token in step.emitted if token.origin is not Origin.ACCEPTED]
+    then = f", then {own[-1].origin.value} {token_name(own[-1].text)}" if own else ""
+    depth = max(token.depth for token in step.drafted)
+    words = [f"drafted {len(step.drafted)} in {depth} {'depth' if depth == 1 else 'depths'}"]
+    words.append(f"accepted {step.num_accepted}{then}")
+    if step.matched_tokens is not None:
+        words.append(f"the lookup found the last {step.matched_tokens} tokens again")
+    if step.skipped_layers:
+        words.append(f"{len(step.skipped_layers)} sublayers skipped")
+    legend = "numbers: target / draft probability → accept probability"
+    return _as_text(f"{', '.join(words)} · {legend} · dotted and faded: never judged")
+
+
+def _as_text(text: str) -> str:
+    """Markdown that shows model text as it is."""
+    return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+-.!|<>~$:&" else sign for sign in text)
+
+
+def _table(step: Step, *, typical: bool) -> pd.DataFrame:
+    lines = [
+        {
+            "#": place + 1,
+            "depth": token.depth,
+            "after": "context" if token.parent < 0 else f"# {token.parent + 1}",
+            "token": token_name(token.text),
+            "token id": token.token_id,
+            "verdict": token.verdict.value,
+            "target": probability_text(token.target_prob),
+            "draft": probability_text(token.draft_prob),
+            "accept": probability_text(token.accept_prob),
+            "u": probability_text(token.u),
+            "judgement": judgement_text(step, place, typical=typical),
+            "target's best here": _best(token),
+        }
+        for place, token in enumerate(step.drafted)
+    ]
+    return pd.DataFrame(lines)
+
+
+def _best(token: TokenDecision) -> str | None:
+    best = [f"{token_name(top.text)} {probability_text(top.prob)}" for top in token.target_top]
+    return " · ".join(best) or None
+
+
+def _reasons(arms: Sequence[OpenedArm]) -> list[str]:
+    return [f"{arm.name}: {arm.why_no_drafts}" for arm in arms]

@@ -1,0 +1,200 @@
+"""What can be done to past runs: name, note and tag them, delete them and bring them back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import streamlit as st
+from duckdb import DuckDBPyConnection
+from streamlit.delta_generator import DeltaGenerator
+
+from specviz.analysis.terminal import terminal_text
+from specviz.errors import SpecvizError
+from specviz.store import Store
+from specviz.store.history import edits
+from specviz.store.history.edits import KEPT_DELETED
+from specviz.store.history.history import read_choices
+from specviz.store.history.rows import About, HistoryRow, Item, Kind
+from specviz.views.benchmark.plan_text import as_text, counted
+from specviz.views.runs import state
+
+NOUNS = {Kind.RUN: "run", Kind.BENCHMARK: "benchmark", Kind.ELSEWHERE: "result from elsewhere"}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One line that is edited, as it is now."""
+
+    item: Item
+    name: str | None
+    note: str | None
+    tags: tuple[str, ...]
+
+
+def subject(row: HistoryRow | About) -> Subject:
+    """A line of the list, or an opened run, as something to edit."""
+    item = row.item if isinstance(row, HistoryRow) else Item(Kind.RUN, row.run_id)
+    return Subject(item, row.name, row.note, row.tags)
+
+
+@st.dialog("Name, tags and note", width="medium")
+def edit_all(store: Store, subjects: Sequence[Subject]) -> None:
+    """Everything that a person adds to a run; of several, what is changed is changed for all."""
+    _form(store, subjects, name=True, tags=True, note=True)
+
+
+@st.dialog("Rename")
+def edit_name(store: Store, subjects: Sequence[Subject]) -> None:
+    _form(store, subjects, name=True)
+
+
+@st.dialog("Tags")
+def edit_tags(store: Store, subjects: Sequence[Subject]) -> None:
+    _form(store, subjects, tags=True)
+
+
+@st.dialog("Note", width="medium")
+def edit_note(store: Store, subjects: Sequence[Subject]) -> None:
+    _form(store, subjects, note=True)
+
+
+@st.dialog("Remove for good")
+def confirm_removal(store: Store, items: Sequence[Item]) -> None:
+    """Ask once more: this cannot be undone."""
+    st.markdown(f"**{described(items)}** with all requests, steps and decisions. No undo.")
+    if st.button("Remove for good", type="primary", icon=":material/delete_forever:"):
+        state.forget_undo()
+        _write(store, lambda cursor: edits.remove(cursor, items))
+
+
+def delete(store: Store, items: Sequence[Item]) -> None:
+    """Delete lines and offer to undo it; what cannot be deleted is said instead."""
+    now = datetime.now(UTC)
+    try:
+        store.write(lambda cursor: edits.delete(cursor, items, now))
+    except SpecvizError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+    else:
+        state.offer_undo(items, f"Deleted: {described(items)}.")
+        st.rerun()
+
+
+def restore(store: Store, items: Sequence[Item]) -> None:
+    """Bring lines back."""
+    _write(store, lambda cursor: edits.restore(cursor, items))
+
+
+def undo_banner(store: Store) -> None:
+    """What was deleted last, while it can be undone with one click."""
+    undo = state.undo()
+    if undo is None:
+        return
+    with _banner("runs_undo_banner"):
+        kept = f"Kept under Deleted for {KEPT_DELETED.days} days."
+        st.text(f"{undo.sentence} {kept}", width="stretch")
+        if st.button("Undo", icon=":material/undo:", key="runs_undo_button"):
+            state.forget_undo()
+            restore(store, undo.items)
+        st.button("Dismiss", type="tertiary", key="runs_undo_dismiss", on_click=state.forget_undo)
+
+
+def deleted_banner(store: Store, items: Sequence[Item], at: datetime) -> None:
+    """On an opened line that is deleted: since when, until when, and Undo."""
+    until = (at + KEPT_DELETED).astimezone(state.zone())
+    with _banner("runs_deleted_banner"):
+        st.text(
+            f"Deleted {at.astimezone(state.zone()):%d %B %Y, %H:%M}. It stands in no list, and is "
+            f"removed for good after {until:%d %B}.",
+            width="stretch",
+        )
+        if st.button("Undo", icon=":material/undo:", key="runs_restore_opened"):
+            state.forget_undo()
+            restore(store, items)
+
+
+def described(items: Sequence[Item]) -> str:
+    """`2 runs and 1 benchmark`."""
+    parts = [
+        counted(sum(item.kind is kind for item in items), noun)
+        for kind, noun in NOUNS.items()
+        if any(item.kind is kind for item in items)
+    ]
+    return " and ".join(part.replace("elsewheres", "elsewhere") for part in parts)
+
+
+def spelled_note(note: str) -> str:
+    """A note with its lines, and whatever cannot be seen spelled out."""
+    return "\n".join(map(terminal_text, note.splitlines()))
+
+
+def common_tags(subjects: Sequence[Subject]) -> list[str]:
+    """Those that all lines have."""
+    return sorted(set.intersection(*({*one.tags} for one in subjects)))
+
+
+def _form(
+    store: Store,
+    subjects: Sequence[Subject],
+    *,
+    name: bool = False,
+    tags: bool = False,
+    note: bool = False,
+) -> None:
+    """The fields that are asked for, and Save."""
+    first, common = subjects[0], common_tags(subjects)
+    same_note = first.note if len({one.note for one in subjects}) == 1 else None
+    new_name, new_tags, new_note = first.name or "", common, same_note or ""
+    if name:
+        new_name = st.text_input("Name", new_name, max_chars=edits.MAX_NAME)
+    if tags:
+        new_tags = _tag_field(store, common, several=len(subjects) > 1)
+    if note:
+        new_note = st.text_area("Note", new_note, max_chars=edits.MAX_NOTE, height=140)
+        if len(subjects) > 1:
+            st.caption(f"Takes the place of the notes of all {len(subjects)}.")
+    items = [one.item for one in subjects]
+
+    def save(cursor: DuckDBPyConnection) -> None:
+        if name and new_name != (first.name or ""):
+            for item in items:
+                edits.rename(cursor, item, new_name)
+        if note and new_note != (same_note or ""):
+            edits.write_note(cursor, items, new_note)
+        edits.tag(cursor, items, add=new_tags, remove={*common} - {*new_tags})
+
+    if st.button("Save", type="primary", key="runs_save"):
+        _write(store, save)
+
+
+def _tag_field(store: Store, common: list[str], *, several: bool) -> list[str]:
+    """Tags that are in use, to be switched on and off, and room for new ones."""
+    known = sorted({*store.read(read_choices).tags, *common})
+    chosen: list[str] = []
+    if known:
+        chosen = st.pills(
+            "Tags",
+            known,
+            selection_mode="multi",
+            default=common,
+            format_func=lambda text: as_text(terminal_text(text)),
+        )
+    if several:
+        st.caption("On: those that all of them have. Those that only some have stay.")
+    new = st.text_input("New tags, separated by commas", key="runs_new_tags")
+    return [*chosen, *new.split(",")]
+
+
+def _write(store: Store, change: Callable[[DuckDBPyConnection], None]) -> None:
+    """Save a change and show the page with it, or say why it cannot be saved."""
+    try:
+        store.write(change)
+    except SpecvizError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+    else:
+        st.rerun()
+
+
+def _banner(key: str) -> DeltaGenerator:
+    return st.container(border=True, horizontal=True, vertical_alignment="center", key=key)

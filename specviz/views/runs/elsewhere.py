@@ -1,0 +1,155 @@
+"""Results that another tool measured, opened: its figures as it wrote them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from specviz.analysis.digits import digits
+from specviz.analysis.terminal import terminal_text
+from specviz.store import Store
+from specviz.store.history.elsewhere import MOST_REQUESTS, read_elsewhere, read_elsewhere_requests
+from specviz.store.history.rows import Item, Kind
+from specviz.views.benchmark.plan_text import as_text
+from specviz.views.runs import edit as runs_edit
+from specviz.views.runs import state
+from specviz.views.shared.exchange import export_control
+from specviz.views.shared.html_table import show_figures
+
+Row = Mapping[str, Any]
+
+QUANTITIES = {"TTFT ms": "ttft", "TPOT ms": "tpot", "E2E ms": "e2el"}
+STATISTICS = ("mean", "p50", "p95", "p99")
+_TEXTS = ("output_text", "error")
+SECTIONS = ("Figures", "Requests", "File")
+
+
+def show_elsewhere(store: Store, elsewhere_id: str) -> None:
+    """One import: what it is, its figures, its requests. Raises StoreError."""
+    state.opened()
+    row = store.read(lambda cursor: read_elsewhere(cursor, elsewhere_id))
+    _heading(store, row)
+    chosen = st.segmented_control(
+        "Section", SECTIONS, default="Figures", required=True, label_visibility="collapsed",
+        key="elsewhere_section",
+    )  # fmt: skip
+    if chosen == "Requests":
+        _requests(store, elsewhere_id)
+    elif chosen == "File":
+        st.code(json.dumps(json.loads(row["document"]), indent=2, ensure_ascii=False), "json")
+    else:
+        _figures(row)
+
+
+def totals(row: Row) -> pd.DataFrame:
+    """One line per figure that the file has, with its unit."""
+    told = {
+        "requests finished": _whole(row["num_requests"]),
+        "requests failed": _whole(row["num_failed"]),
+        "concurrency at most": _whole(row["concurrency"]),
+        "requests asked for per second": digits(row["request_rate"]),
+        "time of the measurement, s": digits(row["duration_s"]),
+        "prompt tokens": _whole(row["prompt_tokens"]),
+        "output tokens": _whole(row["output_tokens"]),
+        "requests per second": digits(row["requests_per_s"]),
+        "output tok/s of all streams": digits(row["output_tokens_per_s"]),
+        "drafting steps": _whole(row["num_drafts"]),
+        "draft tokens": _whole(row["num_draft_tokens"]),
+        "accepted tokens": _whole(row["num_accepted_tokens"]),
+        "acceptance rate": digits(row["draft_acceptance_rate"]),
+        "mean acceptance length, tok per drafting step": digits(row["mean_acceptance_length"]),
+        "acceptance by position": ", ".join(
+            digits(rate) or "–" for rate in row["acceptance_rate_per_pos"] or ()
+        ),
+    }
+    lines = [{"figure": name, "value": value} for name, value in told.items() if value]
+    return pd.DataFrame(lines, columns=["figure", "value"])
+
+
+def latencies(row: Row) -> pd.DataFrame:
+    """Mean and percentiles; a quantity without any is left out."""
+    lines = [
+        {"": name, **{one: digits(row[f"{key}_{one}_ms"]) for one in STATISTICS}}
+        for name, key in QUANTITIES.items()
+        if any(row[f"{key}_{one}_ms"] is not None for one in STATISTICS)
+    ]
+    return pd.DataFrame(lines, columns=["", *STATISTICS])
+
+
+def _heading(store: Store, row: Row) -> None:
+    item = Item(Kind.ELSEWHERE, row["elsewhere_id"])
+    if row["deleted_at"]:
+        runs_edit.deleted_banner(store, [item], row["deleted_at"])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(as_text(terminal_text(row["name"])), width="content")
+        st.badge("measured elsewhere", icon=":material/public:", color="orange")
+        for text in row["tags"] or ():
+            st.badge(as_text(terminal_text(text)), icon=":material/sell:", color="gray")
+        st.space("stretch")
+        st.page_link(state.RUN_PAGE, label="All runs", icon=":material/arrow_back:")
+    st.text(" · ".join(facts(row)))
+    if row["note"]:
+        st.text(runs_edit.spelled_note(row["note"]))
+    with st.container(horizontal=True):
+        subject = runs_edit.Subject(item, row["name"], row["note"], tuple(row["tags"] or ()))
+        if st.button("Edit", icon=":material/edit:", key="run_edit"):
+            runs_edit.edit_all(store, [subject])
+        if st.button(
+            "Delete", icon=":material/delete:", key="run_delete", disabled=bool(row["deleted_at"])
+        ):
+            runs_edit.delete(store, [item])
+        with st.popover("Export", icon=":material/output:", key="run_export"):
+            export_control(store, [item.item_id])
+
+
+def facts(row: Row) -> list[str]:
+    """Who measured what, where; as the file and the importing person tell."""
+    started = row["started_at"]
+    named = ("model", "server", "dataset")
+    found = [
+        f"{row['tool']}, {terminal_text(row['file_name'])}",
+        f"measured {started:%d %B %Y, %H:%M} UTC" if started else "measured: the file says no time",
+        f"imported {row['imported_at']:%d %B %Y, %H:%M} UTC",
+        *(f"{name} {terminal_text(row[name])}" for name in named if row[name]),
+        terminal_text(row["method"]) if row["method"] else "method not told",
+        f"K {row['k']}" if row["k"] else "",
+    ]
+    return [text for text in found if text]
+
+
+def _figures(row: Row) -> None:
+    st.caption(f"As {row['tool']} wrote them: specviz did not measure them. A blank is not told.")
+    left, right = st.columns(2, gap="large")
+    with left:
+        show_figures(totals(row), words=("figure",))
+    with right:
+        times = latencies(row)
+        if times.empty:
+            st.info("The file tells no latencies.", icon=":material/info:")
+        else:
+            show_figures(times, words=("",))
+
+
+def _requests(store: Store, elsewhere_id: str) -> None:
+    rows: Sequence[Row] = store.read(lambda cursor: read_elsewhere_requests(cursor, elsewhere_id))
+    if not rows:
+        st.info("The file has no single requests: it was saved without details.")
+        return
+    if len(rows) == MOST_REQUESTS:
+        st.caption(f"The first {MOST_REQUESTS:,}.")
+    table = pd.DataFrame([{**row, **{name: _cell(row[name]) for name in _TEXTS}} for row in rows])
+    names = {"request_index": "request", "started_s": "sent, s", "output_text": "answer"}
+    shown = table.dropna(axis="columns", how="all").rename(columns=names)
+    st.dataframe(shown, hide_index=True, placeholder="–")
+
+
+def _cell(text: str | None) -> str | None:
+    return terminal_text(text) if text else None
+
+
+def _whole(value: int | None) -> str | None:
+    return None if value is None else f"{value:,}"

@@ -1,0 +1,47 @@
+"""Servers that specviz started: one line each, and starting one in the background."""
+
+from __future__ import annotations
+
+import threading
+
+import streamlit as st
+
+from specviz.config import Method
+from specviz.errors import SpecvizError
+from specviz.servers.arms import demo_spec
+from specviz.servers.launch.pool import ServerPhase, ServerPool, Slot
+from specviz.servers.vllm.command_line import ServerSpec
+
+_ICONS = {
+    ServerPhase.STARTING: ":material/hourglass_top:",
+    ServerPhase.READY: ":material/check_circle:",
+    ServerPhase.FAILED: ":material/error:",
+    ServerPhase.STOPPED: ":material/stop_circle:",
+}
+
+
+def spec_title(spec: ServerSpec) -> str:
+    """Short name of a server: `draft_model · K 5`."""
+    return f"{spec.method.value} · K {spec.k}" if spec.k else spec.method.value
+
+
+def slot_line(slot: Slot) -> None:
+    """One server and where it stands."""
+    place = f" at {slot.server.url}" if slot.server else ""
+    note = f" · {slot.note}" if slot.note and slot.phase is not ServerPhase.READY else ""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(_ICONS[slot.phase])
+        st.text(f"{spec_title(slot.spec)}: {slot.phase.value}{place}{note}")
+
+
+def start_in_background(pool: ServerPool, method: str, k: int) -> None:
+    """Start a demo server in a thread; its slot in the pool shows progress and failure."""
+    spec = demo_spec(Method(method), k)
+
+    def start() -> None:
+        try:
+            pool.ensure(spec, lambda _: None)
+        except SpecvizError:
+            return  # the slot says it
+
+    threading.Thread(target=start, name=f"start-{spec_title(spec)}").start()

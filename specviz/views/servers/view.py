@@ -1,0 +1,93 @@
+"""The pieces of the Servers page."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx2
+import streamlit as st
+
+from specviz.config import Method
+from specviz.errors import SpecvizError
+from specviz.servers.client.connecting import api_key
+from specviz.servers.launch.pool import ServerPhase, ServerPool
+from specviz.servers.vllm.capabilities import Capabilities, probe
+from specviz.views.live.arm_choice import demo_methods
+from specviz.views.servers.started import slot_line, start_in_background
+
+LOG_LINES = 200
+
+
+@st.fragment(run_every=2.0)
+def started_servers(pool: ServerPool) -> None:
+    """Every server this app started: phase, address, stop button, log."""
+    slots = pool.slots()
+    if not slots:
+        st.markdown(
+            "No server runs yet, and arms that run in the app need none. Live starts the demo "
+            "servers that other arms need; or start one here."
+        )
+    for index, slot in enumerate(slots):
+        with st.container(border=True):
+            line, action = st.columns([6, 1], vertical_alignment="center")
+            with line:
+                slot_line(slot)
+            if slot.phase is ServerPhase.READY:
+                action.button(
+                    "Stop",
+                    key=f"stop-{index}",
+                    width="stretch",
+                    on_click=pool.stop,
+                    args=(slot.spec,),
+                )
+            if slot.server and st.toggle("Show the log", key=f"log-{index}"):
+                text = slot.server.log_path.read_text(encoding="utf-8", errors="replace")
+                st.code("\n".join(text.splitlines()[-LOG_LINES:]), language=None, height=300)
+    with (
+        st.form("start-server", border=False),
+        st.container(horizontal=True, vertical_alignment="bottom"),
+    ):
+        method = st.selectbox("Method", demo_methods(), 1, format_func=lambda m: m.value, width=180)
+        k = st.number_input("K", 1, 32, 5, width=120)
+        if st.form_submit_button("Start with the demo models", icon=":material/add:"):
+            start_in_background(pool, Method(method).value, int(k))
+
+
+def check_server() -> None:
+    """Ask a server what it can tell, and say how to get more."""
+    with (
+        st.form("check-server", border=False),
+        st.container(horizontal=True, vertical_alignment="bottom"),
+    ):
+        url = st.text_input("URL", placeholder="http://127.0.0.1:8000", width=420)
+        asked = st.form_submit_button("Check", icon=":material/search:")
+    if not asked:
+        return
+    try:
+        with st.spinner("asking the server"):
+            found = asyncio.run(_probe(url))
+    except SpecvizError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    st.table(_facts(found))
+    if found.advice:
+        st.info(found.advice, icon=":material/lightbulb:")
+
+
+async def _probe(url: str) -> Capabilities:
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {api_key()}"}) as http:
+        return await probe(url, http)
+
+
+def _facts(found: Capabilities) -> dict[str, str]:
+    speculates = {True: "yes", False: "no", None: "it does not say"}[found.speculates]
+    return {
+        "Model": found.model,
+        "Software": f"vLLM {found.vllm_version}" if found.is_vllm else "not vLLM",
+        "Context": f"{found.max_model_len:,} tokens" if found.max_model_len else "not told",
+        "Speculates": speculates,
+        "Method": found.method.value if found.method else "not told",
+        "K": str(found.k) if found.k else "not told",
+        "Tracing": "on" if found.tracing else f"off: {found.tracing_reason}",
+        "Fidelity": found.expected_fidelity.value,
+    }

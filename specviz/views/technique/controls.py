@@ -1,0 +1,131 @@
+"""The questions beside the tree, and where their answers can be read instead of asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from specviz.analysis.advisor.inputs import INPUTS, Input, Kind, Slo
+from specviz.analysis.advisor.situation import Situation
+from specviz.bench.advisor_facts import facts_of_server
+from specviz.errors import SpecvizError
+from specviz.store.benchmarks.rows import BenchmarkRow
+from specviz.views.benchmark.plan_text import as_text
+from specviz.views.technique import state
+
+_TITLES = {
+    Slo.TPOT: "TPOT limit",
+    Slo.THROUGHPUT: "throughput",
+    Slo.COST: "least cost",
+}
+_LABELS = {
+    "speedup": "Speed-up, ×",
+    "memory_pressure": "Memory pressure",
+    "temperature": "Temperature",
+    "concurrency": "Concurrency",
+    "acceptance": "Acceptance, %",
+    "gpu_utilization": "GPU in use, %",
+    "output_tokens": "Answer, tokens",
+    "draft_fits": "Draft fits",
+    "target_swapped": "Target swapped",
+    "spare_memory_gb": "Spare memory, GB",
+    "light_training": "Light training",
+    "text": "Kind of text",
+    "slo": "Aim",
+    "slo_tpot_ms": "TPOT P95, ms",
+}
+"""In the order of the tree."""
+
+_STEPS = {"temperature": 0.1, "speedup": 0.1}
+
+
+def sources(rows: Sequence[BenchmarkRow]) -> None:
+    """A stored benchmark and a running server as sources of answers."""
+    by_id = {row.benchmark_id: row for row in rows}
+    st.selectbox(
+        "Read from a benchmark",
+        [*by_id],
+        index=None,
+        format_func=lambda one: _benchmark_title(by_id[one]),
+        key=state.key_of(state.BENCHMARK),
+        placeholder="none chosen" if rows else "none stored yet",
+        disabled=not rows,
+        persist_state="session",
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        url = st.text_input(
+            "Read from a server",
+            placeholder="http://127.0.0.1:8000",
+            key=state.key_of(state.SERVER),
+            persist_state="session",
+        )
+        asked = st.button("Read", icon=":material/download:", disabled=not url)
+    if asked and url:
+        _read_server(url)
+
+
+def questions(situation: Situation) -> None:
+    """One field per input; a value that was read stands in the empty field."""
+    fields = [*_LABELS.items()]
+    for row in zip(fields[::2], fields[1::2], strict=True):
+        for column, (name, label) in zip(st.columns(2, gap="small"), row, strict=True):
+            with column:
+                _field(INPUTS[name], label, situation)
+    st.button(
+        "Clear all answers", on_click=state.forget, type="tertiary", icon=":material/restart_alt:"
+    )
+
+
+def _field(one: Input, label: str, situation: Situation) -> None:
+    read = situation.source(one.name) if one.name in situation.sources else None
+    known = situation.answers.get(one.name)
+    help_text = f"{one.help} Read: {as_text(str(read))}".strip() if read else (one.help or None)
+    common: dict[str, Any] = {
+        "key": state.key_of(one.name),
+        "help": help_text,
+        "persist_state": "session",
+    }
+    if one.kind is Kind.YES_NO:
+        shown = f"{label} ({'yes' if known else 'no'})" if read else label
+        st.segmented_control(shown, ["yes", "no"], **common)
+    elif one.kind is Kind.CHOICE:
+        st.selectbox(
+            label,
+            one.choices,
+            index=None,
+            format_func=lambda choice: _TITLES.get(choice, str(choice).replace("_", " ")),
+            placeholder="any",
+            **common,
+        )
+    else:
+        _number(one, label, float(known) if read and known is not None else None, common)
+
+
+def _number(one: Input, label: str, read: float | None, common: dict[str, Any]) -> None:
+    scale = 100 if one.name in state.SHARES else 1
+    common["placeholder"] = "–" if read is None else f"{read * scale:.3g}"
+    low, high = one.low * scale, one.high * scale
+    if one.kind is Kind.WHOLE:
+        st.number_input(label, int(low), int(high), None, 1, **common)
+    else:
+        step = _STEPS.get(one.name, 1.0 if scale == 1 else 5.0)
+        st.number_input(label, low, high, None, step, "%g", **common)
+
+
+def _read_server(url: str) -> None:
+    try:
+        with st.spinner("asking the server"):
+            facts, found = asyncio.run(facts_of_server(url))
+    except SpecvizError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return
+    state.keep_server(url, facts)
+    st.toast(f"{as_text(found.model)}: read {len(facts.answers)} answers")
+    st.rerun()
+
+
+def _benchmark_title(row: BenchmarkRow) -> str:
+    return f"{row.name} · {row.started_at:%d %b, %H:%M}"

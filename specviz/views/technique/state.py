@@ -1,0 +1,197 @@
+"""Everything the Technique page remembers between script runs, and what its address says.
+
+Every answer is in the query string by its name in `advisor.inputs.INPUTS`, so that a link shows
+the same page; what cannot be read there is named and ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from specviz.analysis.advisor.branches import LEAVES
+from specviz.analysis.advisor.inputs import (
+    INPUTS,
+    Answer,
+    Input,
+    Kind,
+    format_answers,
+    parse_answers,
+)
+from specviz.analysis.advisor.situation import Facts, Situation
+from specviz.analysis.advisor.tree import leading_to
+from specviz.errors import UsageError
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
+from specviz.views.technique.drawing import CLICKED
+
+BENCHMARK, SERVER, TARGET, DRAFT, CONTEXT = "benchmark", "server", "target", "draft", "context"
+DRAWING = "decision_drawing"
+DEFAULTS: dict[str, str] = {
+    TARGET: DEMO_TARGET.relative_to(PROJECT_ROOT).as_posix(),
+    DRAFT: DEMO_DRAFT.relative_to(PROJECT_ROOT).as_posix(),
+    CONTEXT: "4096",
+}
+SHARES = frozenset({"gpu_utilization", "acceptance"})
+"""Asked in percent, kept as 0 to 1."""
+
+LONGEST_CONTEXT = 10_000_000
+CONTEXT_INPUT = Input(CONTEXT, "Context", Kind.WHOLE, "tokens", low=1, high=LONGEST_CONTEXT)
+
+_WRITTEN = "decision_written"
+_PROBLEMS = "decision_problems"
+_SITUATION = "decision_situation"
+_CLICK_PROBLEM = "decision_click_problem"
+_SERVER_FACTS = "decision_server_facts"
+_OTHERS = (BENCHMARK, SERVER, TARGET, DRAFT, CONTEXT)
+
+
+def key_of(name: str) -> str:
+    """The widget key of an input, or of one of the other choices."""
+    return f"decision_{name}"
+
+
+def begin() -> None:
+    """Take over what a new address says."""
+    for name in (TARGET, DRAFT):
+        st.session_state.setdefault(key_of(name), DEFAULTS[name])
+    st.session_state.setdefault(key_of(CONTEXT), int(DEFAULTS[CONTEXT]))
+    query, written = dict(st.query_params), st.session_state.get(_WRITTEN)
+    # After a quick second change the browser may still send the address of before the first: an
+    # address counts when no field has changed since it was last written, as after "back".
+    if query and query != written and (written is None or _query() == written):
+        _load(query)
+    elif written is not None and _query() != written:
+        st.session_state[_PROBLEMS] = []
+
+
+def problems() -> list[str]:
+    """What the address could not say, until an answer changes."""
+    found: list[str] = st.session_state.get(_PROBLEMS, [])
+    return found
+
+
+def end() -> None:
+    """Put what the page shows into its address."""
+    query = _query()
+    # Also where the browser sent this very address: one written since may be on its way there.
+    if query != dict(st.query_params) or query != st.session_state.get(_WRITTEN):
+        st.query_params.from_dict(query)
+    st.session_state[_WRITTEN] = query
+
+
+def answers() -> dict[str, Answer]:
+    """What the fields say, without the empty ones."""
+    found: dict[str, Answer] = {}
+    for name, one in INPUTS.items():
+        value = st.session_state.get(key_of(name))
+        if value is None:
+            continue
+        if one.kind is Kind.YES_NO:
+            value = value == "yes"
+        found[name] = round(value / 100, 8) if name in SHARES else value
+    return found
+
+
+def told(name: str) -> Any:
+    """One of the other choices as its field stands."""
+    return st.session_state.get(key_of(name))
+
+
+def names_a_pair() -> bool:
+    """Whether the models are the user's own, not the demo family that stands there at first."""
+    return any(told(name) != DEFAULTS[name] for name in (TARGET, DRAFT))
+
+
+def remember(situation: Situation) -> None:
+    """What a click on a leaf starts from."""
+    st.session_state[_SITUATION] = situation
+
+
+def click() -> None:
+    """Answer so that the path ends at the clicked leaf (a callback)."""
+    leaf = st.session_state[DRAWING][CLICKED]
+    situation: Situation | None = st.session_state.get(_SITUATION)
+    if leaf not in LEAVES or situation is None:
+        return
+    st.session_state.pop(_CLICK_PROBLEM, None)
+    try:
+        wanted = leading_to(leaf, situation)
+    except UsageError as error:
+        st.session_state[_CLICK_PROBLEM] = str(error)
+        return
+    if wanted.measured is None:
+        st.session_state[key_of(BENCHMARK)] = None
+    read = {name: situation.answers[name] for name in situation.sources}
+    told = {name: value for name, value in wanted.answers.items() if read.get(name) != value}
+    _set_answers(told)
+
+
+def click_problem() -> str | None:
+    """Why the clicked leaf cannot be reached."""
+    found: str | None = st.session_state.get(_CLICK_PROBLEM)
+    return found
+
+
+def forget() -> None:
+    """Empty every answer (a callback)."""
+    _set_answers({})
+    for name in (BENCHMARK, SERVER):
+        st.session_state[key_of(name)] = None
+    st.session_state.pop(_SERVER_FACTS, None)
+    st.session_state.pop(_CLICK_PROBLEM, None)
+
+
+def keep_server(url: str, facts: Facts) -> None:
+    """What a server told, until another one is asked."""
+    st.session_state[_SERVER_FACTS] = (url, facts)
+
+
+def server_facts() -> Facts | None:
+    """What the named server told when it was asked."""
+    url, facts = st.session_state.get(_SERVER_FACTS, (None, None))
+    return facts if url and url == told(SERVER) else None
+
+
+def forget_benchmark(problem: str) -> None:
+    """Drop a benchmark that the address names and the store does not have."""
+    st.session_state[key_of(BENCHMARK)] = None
+    st.session_state[_PROBLEMS] = [*st.session_state.get(_PROBLEMS, []), problem]
+
+
+def _query() -> dict[str, str]:
+    query = format_answers(answers())
+    for name in _OTHERS:
+        value = st.session_state.get(key_of(name))
+        if value and str(value) != DEFAULTS.get(name):
+            query[name] = str(value)
+    return query
+
+
+def _load(query: Mapping[str, str]) -> None:
+    found, problems = parse_answers(query)
+    _set_answers(found)
+    for name in _OTHERS:
+        st.session_state[key_of(name)] = query.get(name, DEFAULTS.get(name))
+    try:
+        context = CONTEXT_INPUT.parse(query.get(CONTEXT, DEFAULTS[CONTEXT]))
+    except UsageError as error:
+        problems.append(f"Ignored in the address: {error}")
+        context = int(DEFAULTS[CONTEXT])
+    st.session_state[key_of(CONTEXT)] = context
+    unknown = [name for name in query if name not in INPUTS and name not in _OTHERS]
+    if unknown:
+        problems.append(f"Ignored in the address: {', '.join(unknown)} is no input of this page.")
+    st.session_state[_PROBLEMS] = problems
+    st.session_state[_WRITTEN] = None
+
+
+def _set_answers(found: Mapping[str, Answer]) -> None:
+    for name, one in INPUTS.items():
+        value: Any = found.get(name)
+        if value is not None and one.kind is Kind.YES_NO:
+            value = "yes" if value else "no"
+        if value is not None and one.kind is Kind.NUMBER:
+            value = round(float(value) * 100, 6) if name in SHARES else float(value)
+        st.session_state[key_of(name)] = value

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specviz.config import Method
+from specviz.errors import UsageError
+from specviz.servers.vllm.command_line import (
+    DEFAULT_K,
+    NEEDS_DRAFT,
+    ServerSpec,
+    server_command,
+    speculative_config,
+)
+from specviz.servers.vllm.environment import PLUGIN_ENTRY, server_environment
+from specviz.servers.vllm.kv_cache import STREAMS, kv_cache_bytes
+
+
+def spec(method: Method = Method.BASELINE, **fields: Any) -> ServerSpec:
+    draft = "draft" if method in NEEDS_DRAFT else None
+    return ServerSpec("target", method, **{"draft": draft, **fields})
+
+
+def value_after(command: list[str], flag: str) -> str:
+    return command[command.index(flag) + 1]
+
+
+@pytest.mark.parametrize("method", DEFAULT_K)
+def test_every_method_of_vllm_becomes_a_speculative_config(method: Method) -> None:
+    config = speculative_config(spec(method))
+    assert config is not None
+    assert config["method"] == method.value
+    assert config["num_speculative_tokens"] == DEFAULT_K[method]
+    assert ("model" in config) == (method in NEEDS_DRAFT)
+
+
+def test_k_overrides_the_default() -> None:
+    assert spec(Method.NGRAM, k=7).num_speculative_tokens == 7
+    assert spec().num_speculative_tokens is None
+
+
+def test_draft_models_sample_their_drafts_and_lookups_have_a_window() -> None:
+    draft, ngram = (
+        speculative_config(spec(Method.DRAFT_MODEL)),
+        speculative_config(spec(Method.NGRAM)),
+    )
+    assert draft and draft["draft_sample_method"] == "probabilistic"
+    assert ngram and ngram["prompt_lookup_min"] <= ngram["prompt_lookup_max"]
+
+
+@pytest.mark.parametrize("method", [Method.SWIFT, Method.LAYER_SKIP, Method.MIRROR])
+def test_methods_that_vllm_lacks_are_refused_with_those_it_has(method: Method) -> None:
+    with pytest.raises(UsageError, match=r"does not have.*baseline, draft_model, ngram"):
+        spec(method)
+
+
+@pytest.mark.parametrize(
+    ("method", "fields", "words"),
+    [
+        (Method.DRAFT_MODEL, {"draft": None}, "needs a draft model"),
+        (Method.EAGLE3, {"draft": None}, "needs a draft model"),
+        (Method.NGRAM, {"draft": "d"}, "uses no draft model"),
+        (Method.BASELINE, {"draft": "d"}, "uses no draft model"),
+        (Method.DRAFT_MODEL, {"k": 0}, "use the method baseline"),
+        (Method.DRAFT_MODEL, {"k": 500}, "use 1 to 32"),
+        (Method.BASELINE, {"k": 4}, "drafts nothing"),
+        (Method.BASELINE, {"port": 70000}, "from 1 to 65535"),
+        (Method.BASELINE, {"extra_args": ("--port", "1")}, "specviz's own --port"),
+        (Method.BASELINE, {"extra_args": ("--port=1",)}, "specviz's own --port"),
+    ],
+)
+def test_what_cannot_work_is_said_in_a_sentence(
+    method: Method, fields: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words) as raised:
+        spec(method, **fields)
+    assert str(raised.value).endswith(".")
+
+
+def test_only_speculating_servers_get_the_speculation_flags() -> None:
+    baseline = server_command(spec(), on_cpu=False)
+    assert "--speculative-config" not in baseline
+    assert "--per-request-spec-decode-metrics" not in baseline
+    drafting = server_command(spec(Method.NGRAM), on_cpu=False)
+    assert json.loads(value_after(drafting, "--speculative-config"))["method"] == "ngram"
+    assert value_after(drafting, "--per-request-spec-decode-metrics") == "detailed"
+
+
+def test_servers_listen_on_loopback_unless_told_otherwise() -> None:
+    command = server_command(spec(extra_args=("--host", "0.0.0.0")), on_cpu=False)
+    assert value_after(command, "--host") == "127.0.0.1"
+    assert command[-2:] == ["--host", "0.0.0.0"], "the operator's flag is last and wins"
+
+
+def test_cpu_flags_stay_off_a_gpu() -> None:
+    assert "--enforce-eager" in server_command(spec(), on_cpu=True)
+    assert "--enforce-eager" not in server_command(spec(), on_cpu=False)
+
+
+def test_kv_cache_holds_sixteen_contexts(tmp_path: Path) -> None:
+    config = {
+        "num_hidden_layers": 8,
+        "num_attention_heads": 6,
+        "num_key_value_heads": 2,
+        "head_dim": 64,
+        "max_position_embeddings": 2048,
+    }
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    per_token = 8 * 2 * 64 * 2 * 2
+    size = kv_cache_bytes([tmp_path])
+    assert size is not None and size >= STREAMS * 2048 * per_token
+    assert kv_cache_bytes([tmp_path, tmp_path / "elsewhere"]) is None
+
+
+def test_tracing_names_the_plugin_and_keeps_the_operators(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VLLM_PLUGINS", "mine")
+    monkeypatch.setenv("PYTHONPATH", "/theirs")
+    env = server_environment(spec(), on_cpu=True)
+    assert set(env["VLLM_PLUGINS"].split(",")) == {"mine", "specviz"}
+    paths = env["PYTHONPATH"].split(os.pathsep)
+    assert str(PLUGIN_ENTRY) in paths and "/theirs" in paths
+    assert (PLUGIN_ENTRY / "specviz_tracing-1.dist-info" / "entry_points.txt").is_file()
+
+
+def test_an_untraced_server_is_a_stock_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VLLM_PLUGINS", raising=False)
+    env = server_environment(spec(trace=False), on_cpu=True)
+    assert "VLLM_PLUGINS" not in env
+    assert str(PLUGIN_ENTRY) not in env.get("PYTHONPATH", "")
+
+
+def test_a_traced_gpu_server_uses_the_runner_that_can_be_traced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("VLLM_USE_V2_MODEL_RUNNER", raising=False)
+    assert server_environment(spec(), on_cpu=False)["VLLM_USE_V2_MODEL_RUNNER"] == "0"
+    untraced = server_environment(spec(trace=False), on_cpu=False)
+    assert "VLLM_USE_V2_MODEL_RUNNER" not in untraced
+    assert "VLLM_ENABLE_V1_MULTIPROCESSING" not in untraced
+
+
+def test_only_local_models_go_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    local, named = ServerSpec(str(tmp_path)), ServerSpec("org/model")
+    assert server_environment(local, on_cpu=True)["HF_HUB_OFFLINE"] == "1"
+    assert "HF_HUB_OFFLINE" not in server_environment(named, on_cpu=True)

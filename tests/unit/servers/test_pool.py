@@ -1,0 +1,75 @@
+"""Which servers a pool keeps; starting is replaced, so no process runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from specviz.servers.launch import pool as pools
+from specviz.servers.launch.pool import MAX_SERVERS, ServerPhase, ServerPool
+from specviz.servers.vllm.command_line import ServerSpec
+
+
+class FakeServer(SimpleNamespace):
+    """Runs until it is stopped."""
+
+    def is_alive(self) -> bool:
+        return not self.stopped
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def failure_reason(self) -> str | None:
+        return "stopped" if self.stopped else None
+
+
+@pytest.fixture(autouse=True)
+def _no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(spec: ServerSpec, **_: Any) -> FakeServer:
+        return FakeServer(spec=spec, url="http://127.0.0.1:1", stopped=False, started_in_s=1.0)
+
+    monkeypatch.setattr(pools, "start_server", start)
+
+
+def spec(number: int) -> ServerSpec:
+    return ServerSpec(f"model-{number}")
+
+
+def running(pool: ServerPool) -> list[str]:
+    return [slot.spec.model for slot in pool.slots() if slot.phase is ServerPhase.READY]
+
+
+def start(pool: ServerPool, *numbers: int) -> None:
+    for number in numbers:
+        pool.ensure(spec(number), lambda text: None)
+
+
+@pytest.mark.parametrize("count", range(1, MAX_SERVERS + 1))
+def test_servers_that_fit_stay(count: int, tmp_path: Path) -> None:
+    pool = ServerPool(tmp_path)
+    start(pool, *range(count))
+    assert len(running(pool)) == count
+
+
+def test_one_too_many_ends_the_one_used_longest_ago(tmp_path: Path) -> None:
+    pool = ServerPool(tmp_path)
+    start(pool, *range(MAX_SERVERS), 0)  # the first is used again
+    start(pool, MAX_SERVERS)
+    assert sorted(running(pool)) == ["model-0", "model-2", "model-3", f"model-{MAX_SERVERS}"]
+
+
+def test_without_a_limit_all_stay(tmp_path: Path) -> None:
+    pool = ServerPool(tmp_path, max_servers=None)
+    start(pool, *range(2 * MAX_SERVERS))
+    assert len(running(pool)) == 2 * MAX_SERVERS
+
+
+def test_a_server_that_was_stopped_is_started_again(tmp_path: Path) -> None:
+    pool = ServerPool(tmp_path)
+    first = pool.ensure(spec(0), lambda text: None)
+    first.stop()
+    assert pool.ensure(spec(0), lambda text: None) is not first
+    assert running(pool) == ["model-0"]

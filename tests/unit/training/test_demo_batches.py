@@ -1,0 +1,63 @@
+"""Packing: whole documents, the right weights, nothing lost."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from specviz.training.batches import (
+    PROMPT_WEIGHT,
+    ROW_LENGTH,
+    Encoded,
+    pack,
+    split_rows,
+    stream_batches,
+)
+from specviz.training.corpus import training_documents
+from specviz.training.tokenizer import ASSISTANT, END, USER, chat_prompt, train_tokenizer
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    documents = training_documents(1)
+    return train_tokenizer(next(documents).answer for _ in range(300))
+
+
+def test_weights_count_answers_fully_and_prompts_little() -> None:
+    batch = pack([[Encoded([5, 6, 7, 8], 2), Encoded([5, 9], 1)]], pad=0, next_document=0)
+    assert batch.ids[0, :7].tolist() == [5, 6, 7, 8, 5, 9, 0]
+    assert batch.weights[0, :7].tolist() == pytest.approx([0, PROMPT_WEIGHT, 1, 1, 0, 1, 0])
+
+
+def test_rows_hold_whole_documents(tokenizer) -> None:
+    batch = next(stream_batches(tokenizer, seed=1, start=0, rows=2))
+    user, pad = tokenizer.convert_tokens_to_ids(USER), tokenizer.pad_token_id
+    for row in batch.ids.tolist():
+        text = [token for token in row if token != pad]
+        assert text[0] == user
+        assert text[-1] == tokenizer.eos_token_id
+        assert len(text) > 0.8 * ROW_LENGTH
+
+
+def test_next_batch_goes_on_where_the_last_ended(tokenizer) -> None:
+    stream = stream_batches(tokenizer, seed=1, start=0, rows=1)
+    first, second = next(stream), next(stream)
+    again = next(stream_batches(tokenizer, seed=1, start=first.next_document, rows=1))
+    assert torch.equal(second.ids, again.ids)
+
+
+def test_split_keeps_every_row() -> None:
+    batch = pack([[Encoded([n], 1)] for n in range(1, 6)], pad=0, next_document=3)
+    parts = split_rows(batch, 2)
+    assert torch.equal(torch.cat([part.ids for part in parts]), batch.ids)
+
+
+def test_template_and_training_text_agree(tokenizer) -> None:
+    messages = [{"role": "user", "content": "안녕, 12 + 3?"}]
+    rendered = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    assert rendered == chat_prompt("안녕, 12 + 3?") == f"{USER}안녕, 12 + 3?{END}{ASSISTANT}"
+
+
+def test_tokenizer_gives_any_text_back(tokenizer) -> None:
+    text = "Ünïcode , 한국어!  def f(x):\n    return x  # 123 <end>"
+    assert tokenizer.decode(tokenizer.encode(text, add_special_tokens=False)) == text
