@@ -12,10 +12,10 @@ INPUTS := Makefile scripts/install.sh pyproject.toml $(wildcard requirements/*.l
 STAMP := .venv/.installed-$(shell cat $(INPUTS) | sha256sum | cut -c1-16)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format bench lock
+.PHONY: help install run test test-slow test-pythons lint format bench lock
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 install: $(STAMP) ## .venv from the lock that fits this machine
 
@@ -35,6 +35,9 @@ test: $(STAMP) ## all tests but the slow ones (ARGS="-k name")
 test-slow: $(STAMP) ## what make test leaves out: run it before a release
 	@scripts/chromium.sh
 	$(BIN)/pytest -m slow $(ARGS)
+
+test-pythons: $(STAMP) ## the unit tests in a second Python, in .venv-3.12 or -3.13 (PYTHON)
+	scripts/test_pythons.sh $(PYTHON) -- $(ARGS)
 
 lint: $(STAMP) ## ruff and mypy, changing nothing
 	$(BIN)/ruff check .
