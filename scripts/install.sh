@@ -73,10 +73,10 @@ if [[ ! $python && $# -gt 0 ]]; then
     exit 1
 fi
 uv=$(bring_uv)
-if [[ ! $uv ]]; then
-    echo "uv could not be found or installed, so pip installs: the same packages, in minutes in place of seconds."
-else
+if [[ $uv ]]; then
     configure_uv
+elif [[ $python || -x $mine ]]; then
+    echo "uv could not be found or installed, so pip installs: the same packages, in minutes in place of seconds."
 fi
 
 if [[ ! -x $mine ]]; then
