@@ -9,6 +9,7 @@ import sys
 NAMES = (
     *("first_token", "embedded_speed", "lossless", "speedup", "tracing_cost"),
     *("side_by_side", "client_cost", "k_prediction", "page_changes", "history_scale"),
+    "setup_time",
 )
 
 
