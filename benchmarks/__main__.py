@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME …]`: run all benchmarks or the named ones, update results and docs."""
+"""`python -m benchmarks [NAME …]`: run all benchmarks or those named, update results and docs."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     python -m benchmarks.tables
 
 A table is a block in the Markdown between two comments; the first one names the result file and the
-table. What stands between them is generated and must not be edited:
+table. The text between them is generated and must not be edited:
 
     <!-- figures: benchmarks/results/embedded_speed.json summary -->
     <!-- end of figures -->
@@ -53,7 +53,7 @@ def fill(text: str, read: Callable[[str], Figures | None] = load) -> str:
     def block(found: re.Match[str]) -> str:
         table = TABLES[found["file"]][found["table"]]
         figures = read(found["file"])
-        body = not_measured(found["file"]) if figures is None else table(figures)
+        body = table(figures) if figures is not None else not_measured(found["file"])
         return f"{found['begin']}{body}\n{found['end']}"
 
     return BLOCK.sub(block, text)
@@ -74,9 +74,10 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def source(figures: Figures) -> str:
     """When, where and how the figures were measured."""
     prompts = f", {figures['prompts']} prompts" if figures["prompts"] else ""
+    when = "committed" if "metadata" in figures else "revision"  # early files name their commit
     return (
         f"Measured on {figures['hardware']}{prompts}: `{figures['command']}` "
-        f"({figures['date'][:10]}, revision `{figures['git_revision']}`)."
+        f"({figures['date'][:10]}, {when} `{figures['git_revision']}`)."
     )
 
 
@@ -217,9 +218,9 @@ def k_errors(figures: Figures) -> str:
 
 
 def error(row: Mapping[str, Any], key: str) -> str:
-    """`+3.6 % (K 5)`; `0` where the prediction is exact."""
+    """`+3.6 % (K 5)`; `0 %` where the prediction is exact."""
     off = 100 * row[key]
-    return "0" if round(off, 2) == 0 else f"{off:+.1f} % (K {row['k']})"
+    return "0 %" if round(off, 2) == 0 else f"{off:+.1f} % (K {row['k']})"
 
 
 # The others
@@ -276,11 +277,11 @@ def categories(figures: Figures) -> str:
 def side_by_side(figures: Figures) -> str:
     names = ("tpot_median_ms", "e2el_median_ms", "tokens_per_s")
     rows = []
-    for load in sorted({row["concurrency"] for row in figures["rounds"]}):
-        own = [row for row in figures["rounds"] if row["concurrency"] == load]
+    for streams in sorted({row["concurrency"] for row in figures["rounds"]}):
+        own = [row for row in figures["rounds"] if row["concurrency"] == streams]
         equal = sum(row["specviz"]["output_tokens"] == row["vllm"]["output_tokens"] for row in own)
         ratios = [spread([r["specviz"][name] / r["vllm"][name] for r in own], 3) for name in names]
-        rows.append([str(load), *ratios, f"{equal} of {len(own)}"])
+        rows.append([str(streams), *ratios, f"{equal} of {len(own)}"])
     head = ["concurrency", *(f"{name}, specviz / vLLM (range)" for name in names)]
     return with_source(figures, markdown([*head, "rounds with equal output tokens"], rows))
 
