@@ -60,7 +60,7 @@ def fill(text: str, read: Callable[[str], Figures | None] = load) -> str:
 
 
 def not_measured(name: str) -> str:
-    return f"Not measured yet: no `benchmarks/results/{name}.json`."
+    return f"Not measured yet: benchmarks/results/{name}.json is missing."
 
 
 # What all tables share
