@@ -11,6 +11,8 @@ import pytest
 from specviz.cli import main
 from specviz.config import RunStatus
 from specviz.store import open_store
+from specviz.store.history.history import read_history
+from specviz.store.runs.runs import read_run
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 
@@ -75,9 +77,10 @@ def test_a_server_that_is_not_there_is_exit_code_1_and_the_failed_run_is_kept(
     assert out == ""
     assert "Nothing answers" in err and len(err.strip().splitlines()) == 1
     with open_store(db) as store:
-        (row,) = store.recent_runs()
-    assert row.run.status is RunStatus.FAILED
-    assert row.run.error is not None and "Nothing answers" in row.run.error
+        (row,) = store.read(read_history).rows
+        run = store.read(read_run, row.item.item_id)
+    assert run.status is RunStatus.FAILED
+    assert run.error is not None and "Nothing answers" in run.error
 
 
 def test_doctor_prints_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
