@@ -19,7 +19,8 @@ import psutil
 from specviz import machine
 from specviz.errors import StoreError
 from specviz.machine import GIB
-from specviz.paths import DEMO_DRAFTS, DEMO_TARGET, MODELS
+from specviz.methods import METHODS
+from specviz.paths import DEMO_TARGET, MODELS
 from specviz.store import Lake, Location, default_location
 from specviz.store.file.lake import EXTENSIONS, extension
 from specviz.store.owner import read_owner, sidecar
@@ -110,9 +111,8 @@ def torch_found() -> Finding:
 def models_found(folder: Path) -> Finding:
     """The shipped demo models: `folder`'s subfolders that hold weights."""
     weights = sorted(folder.glob("*/model.safetensors"))
-    missing = {folder.name for folder in (DEMO_TARGET, *DEMO_DRAFTS.values())} - {
-        path.parent.name for path in weights
-    }
+    drafts = {record.demo_draft.name for record in METHODS.values() if record.demo_draft}
+    missing = {DEMO_TARGET.name, *drafts} - {path.parent.name for path in weights}
     sizes = ", ".join(f"{path.parent.name} {_megabytes(path)} MB" for path in weights)
     if missing:
         names = ", ".join(sorted(missing))
