@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import METHODS, Method
 
 
 def serve(
@@ -31,14 +31,15 @@ def serve(
     ] = True,
 ) -> None:
     """Start a vLLM server in the foreground. Flags after `--` are passed to vLLM."""
-    from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
+    from specviz.paths import DEMO_TARGET
     from specviz.servers.launch.foreground import serve as serve_until_stopped
-    from specviz.servers.vllm.command_line import NEEDS_DRAFT, ServerSpec
+    from specviz.servers.vllm.command_line import ServerSpec
 
-    if draft is None and method in NEEDS_DRAFT:
+    demo = METHODS[method].demo_draft
+    if draft is None and demo is not None:
         if model is not None:
             raise UsageError("Name the draft model or head for your --model with --draft.")
-        draft = str(DEMO_DRAFTS[method])
+        draft = str(demo)
     spec = ServerSpec(
         model=model or str(DEMO_TARGET),
         method=method,

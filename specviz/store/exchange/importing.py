@@ -113,7 +113,7 @@ def _staged(store: Store, path: Path, kind: str, work: Path) -> Staged:
         return with_current_names(stage_folder(path), work)
     if kind == "parquet":
         return with_current_names(stage_zip(path, work), work)
-    return store.read(lambda cursor: stage_lines(cursor, path, work))
+    return store.read(stage_lines, path, work)
 
 
 def _stored(store: Store, change: Any) -> Arrived:
