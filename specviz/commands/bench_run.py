@@ -122,12 +122,12 @@ def _follow(board: BenchBoard | RemoteBoard, benchmark_id: str, notes: Console) 
 
 
 def _follow_in_lines(board: BenchBoard | RemoteBoard, benchmark_id: str, notes: Console) -> None:
-    said, said_at = "", float("-inf")
+    printed, printed_at = "", float("-inf")
     while not board.wait(benchmark_id, REFRESH_S):
         progress = board.progress(benchmark_id)
         line = _line(progress) if progress else ""
-        if line != said and time.monotonic() - said_at >= PLAIN_EVERY_S:
-            said, said_at = line, time.monotonic()
+        if line != printed and time.monotonic() - printed_at >= PLAIN_EVERY_S:
+            printed, printed_at = line, time.monotonic()
             notes.print(Text(line), soft_wrap=True)
 
 
