@@ -137,15 +137,20 @@ def _pair(
 
 
 def _command(found: Recommendation, target: str | None, draft: str | None) -> str | None:
-    from specviz.config import Method
-    from specviz.servers.vllm.serving import serving_command
+    from specviz.config import EngineKind, Method
+    from specviz.servers.kinds import launcher_of
+    from specviz.servers.launch.printed_command import serving_command
 
     if found.method is None:
         return None
     own = draft if found.method is Method.DRAFT_MODEL else None
     try:
         return serving_command(
-            target, found.method, own or found.draft, found.k.k if found.k else None
+            launcher_of(EngineKind.VLLM),
+            target,
+            found.method,
+            own or found.draft,
+            found.k.k if found.k else None,
         )
     except UsageError:
         return None  # vLLM does not have the method: the text names it

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from specviz.config import Method
+from specviz.config import EngineKind, Method
 from specviz.errors import UsageError
 from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
+from specviz.servers.kinds import launcher_of
 from specviz.servers.launch.foreground import serve
-from specviz.servers.vllm.command_line import NEEDS_DRAFT, ServerSpec
+from specviz.servers.launch.launcher import ServerSpec
 
 
 def serve_foreground(
@@ -20,13 +21,15 @@ def serve_foreground(
     extra_args: tuple[str, ...],
 ) -> int:
     """Serve until stopped. Returns the exit code."""
-    if draft is None and method in NEEDS_DRAFT:
+    launcher = launcher_of(EngineKind.VLLM)
+    if draft is None and method in launcher.needs_draft:
         if model is not None:
             raise UsageError(
                 "A draft model or head is needed for --model of your own: name it with --draft."
             )
         draft = str(DEMO_DRAFTS[method])
     spec = ServerSpec(
+        launcher,
         model=model or str(DEMO_TARGET),
         method=method,
         draft=draft,

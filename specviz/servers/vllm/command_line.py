@@ -7,17 +7,15 @@ Checked against vLLM 0.32. Flags that are gone (`--speculative-model`, `--num-sp
 from __future__ import annotations
 
 import json
+import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specviz.config import Method, check_k
-from specviz.errors import UsageError
-from specviz.servers.hardware import runs_on_cpu
+from specviz.config import Method
+from specviz.servers.launch.launcher import HOST, ServerSpec
+from specviz.servers.vllm.hardware import runs_on_cpu
 from specviz.servers.vllm.kv_cache import kv_cache_bytes
-
-HOST = "127.0.0.1"
 
 DEFAULT_K = {
     Method.DRAFT_MODEL: 4,
@@ -33,37 +31,6 @@ NEEDS_DRAFT = frozenset({Method.DRAFT_MODEL, Method.MEDUSA, Method.EAGLE, Method
 
 PROMPT_LOOKUP_MIN, PROMPT_LOOKUP_MAX = 1, 3
 """Shortest and longest n-gram that is looked up in the context, in tokens."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerSpec:
-    """One server as asked for: everything its command line is made of.
-
-    `port` None takes a free one, `k` None the method's default. `extra_args` are vLLM flags that
-    go behind ours and win over them. Raises UsageError for what vLLM cannot do.
-    """
-
-    model: str
-    method: Method = Method.BASELINE
-    draft: str | None = None
-    k: int | None = None
-    port: int | None = None
-    trace: bool = True
-    extra_args: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        _check_method(self.method)
-        check_k(self.method, self.k)
-        _check_draft(self.method, self.draft)
-        if self.port is not None and not 1 <= self.port <= 65535:
-            raise UsageError(f"A port is a number from 1 to 65535, not {self.port}.")
-        if any(argument.partition("=")[0] == "--port" for argument in self.extra_args):
-            raise UsageError("Give the port with specviz's own --port, before the vLLM flags.")
-
-    @property
-    def num_speculative_tokens(self) -> int | None:
-        """K as the server will use it; None for the baseline."""
-        return self.k or DEFAULT_K.get(self.method)
 
 
 def speculative_config(spec: ServerSpec) -> dict[str, Any] | None:
@@ -106,6 +73,14 @@ def server_command(
     return [*command, *spec.extra_args]
 
 
+def printed_command(spec: ServerSpec) -> str:
+    """`vllm serve …` over several lines, without the flags that a measurement needs."""
+    lines = [f"vllm serve {shlex.quote(spec.model)}"]
+    if config := speculative_config(spec):
+        lines.append(f"--speculative-config {shlex.quote(json.dumps(config))}")
+    return " \\\n  ".join(lines)
+
+
 def _cpu_flags(spec: ServerSpec) -> list[str]:
     """What starts fastest on a CPU; decoding is as fast as with the defaults, within noise."""
     flags = ["--distributed-executor-backend", "uni", "--enforce-eager"]
@@ -113,19 +88,3 @@ def _cpu_flags(spec: ServerSpec) -> list[str]:
     if size := kv_cache_bytes(folders):
         flags += ["--kv-cache-memory-bytes", str(size)]
     return flags
-
-
-def _check_method(method: Method) -> None:
-    if method is not Method.BASELINE and method not in DEFAULT_K:
-        names = ", ".join([Method.BASELINE, *DEFAULT_K])
-        raise UsageError(f"vLLM does not have the method {method.value}: choose one of {names}.")
-
-
-def _check_draft(method: Method, draft: str | None) -> None:
-    if method in NEEDS_DRAFT and not draft:
-        raise UsageError(
-            f"The method {method.value} needs a draft model: name its folder or Hugging Face id "
-            "with --draft."
-        )
-    if draft and method not in NEEDS_DRAFT:
-        raise UsageError(f"The method {method.value} uses no draft model: leave --draft out.")

@@ -33,7 +33,7 @@ def stage(log: str) -> str:
 
 
 def failure_reason(path: Path) -> str | None:
-    """vLLM's own reason from its log, None if the log tells of no failure."""
+    """vLLM's own reason from its log, None if the log shows no failure."""
     try:
         lines = path.read_text(errors="replace").splitlines()
     except OSError:

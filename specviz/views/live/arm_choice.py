@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from specviz.config import EngineKind, Method, RunConfig, Sampling
 from specviz.engines.embedded.options import parse_options
 from specviz.errors import UsageError
-from specviz.servers.arms import demo_spec
-from specviz.servers.vllm.command_line import DEFAULT_K
+from specviz.servers.kinds import demo_spec, launcher_of
 
 ASK = "as the server says"
 """In the place of a method: the server decides, and tells."""
@@ -113,7 +112,7 @@ def usual_shape(method: str) -> str:
 def methods_at(place: Place) -> tuple[str, ...]:
     """The methods that a place offers, as the Method control lists them."""
     if place is Place.URL:
-        return (Method.BASELINE.value, *(method.value for method in DEFAULT_K), ASK)
+        return (*(method.value for method in _server_methods()), ASK)
     if place is Place.DEMO:
         return tuple(method.value for method in demo_methods())
     return tuple(method.value for method in Method)
@@ -121,14 +120,18 @@ def methods_at(place: Place) -> tuple[str, ...]:
 
 def demo_methods() -> tuple[Method, ...]:
     """What a vLLM server with the demo models can do on this machine."""
-    return tuple(method for method in (Method.BASELINE, *DEFAULT_K) if _demo_can(method))
+    return tuple(method for method in _server_methods() if _demo_can(method))
+
+
+def _server_methods() -> tuple[Method, ...]:
+    return (Method.BASELINE, *launcher_of(EngineKind.VLLM).default_k)
 
 
 def _demo_can(method: Method) -> bool:
     if method is Method.SUFFIX and find_spec("arctic_inference") is None:
         return False  # vLLM leaves suffix decoding to this package
     try:
-        demo_spec(method, DEFAULT_K.get(method))
+        demo_spec(method, None)
     except UsageError:
         return False
     return True

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from specviz.machine import Gpu
-from specviz.servers import usage
-from specviz.servers.usage import server_usage
+from specviz.servers.launch import usage
+from specviz.servers.launch.usage import server_usage
 
 GIB = 1024**3
 

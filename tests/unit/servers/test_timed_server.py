@@ -23,8 +23,9 @@ from specviz.errors import (
 )
 from specviz.sample import Sample
 from specviz.servers.client.sse import Read, events
-from specviz.servers.timing.sampled import read_answer, sample_of
-from specviz.servers.timing.timed import open_timed
+from specviz.servers.timing.answer import read_answer, sample_of
+from specviz.servers.timing.timed_server import open_timed_server
+from specviz.servers.vllm.dialect import VLLM
 from specviz.servers.vllm.metrics import parse_prefix_caching
 from specviz.servers.vllm.tracing.keys import key_of
 from specviz.trace import Fidelity
@@ -45,7 +46,7 @@ ANSWER = [
 
 async def sample(script: Script, prompt: Prompt = PROMPT, **options: Any) -> Sample:
     with serving(script) as url:
-        server = await open_timed(url, **options)
+        server = await open_timed_server(url, **options)
         try:
             return await server.sample(prompt, SAMPLING)
         finally:
@@ -94,7 +95,7 @@ async def test_without_counts_the_sample_is_inferred() -> None:
 async def test_a_server_that_does_not_speculate_has_drafted_nothing() -> None:
     script = Script(lines=[*ANSWER[:-2], usage(5), DONE], speculates=False)
     with serving(script) as url:
-        server = await open_timed(url, method=Method.EAGLE)
+        server = await open_timed_server(url, method=Method.EAGLE)
         told = await server.sample(PROMPT, SAMPLING)
         assert server.method is Method.BASELINE
         assert await server.counters() is None
@@ -166,16 +167,16 @@ async def test_a_refusal_carries_the_servers_own_reason(
 
 async def test_opening_finds_what_is_wrong() -> None:
     with serving(Script()) as url, pytest.raises(RequestRefused, match="serves demo"):
-        await open_timed(url, model="other")
+        await open_timed_server(url, model="other")
     with serving(Script(models={"hello": 1})) as url, pytest.raises(NotAnOpenAIServer):
-        await open_timed(url)
+        await open_timed_server(url)
     with pytest.raises(ServerUnreachable, match="check the address"):
-        await open_timed("http://127.0.0.1:9")
+        await open_timed_server("http://127.0.0.1:9")
 
 
 async def test_a_server_that_has_exited_is_unreachable() -> None:
     with serving(Script()) as url:
-        server = await open_timed(url)
+        server = await open_timed_server(url)
     with pytest.raises(ServerUnreachable, match="probably exited"):
         await server.sample(PROMPT, SAMPLING)
     with pytest.raises(ServerUnreachable, match="probably exited"):
@@ -185,7 +186,7 @@ async def test_a_server_that_has_exited_is_unreachable() -> None:
 
 async def test_cancelling_ends_the_request_at_once() -> None:
     with serving(Script(lines=[ROLE, STALL])) as url:
-        server = await open_timed(url)
+        server = await open_timed_server(url)
         request = asyncio.create_task(server.sample(PROMPT, SAMPLING))
         await asyncio.sleep(0.2)
         request.cancel()
@@ -199,7 +200,7 @@ async def test_cancelling_ends_the_request_at_once() -> None:
 async def test_64_streams_are_under_way_at_once() -> None:
     script = Script(lines=ANSWER, pause_s=0.1)
     with serving(script) as url:
-        server = await open_timed(url)
+        server = await open_timed_server(url)
         began = time.perf_counter()
         told = await asyncio.gather(*(server.sample(PROMPT, SAMPLING) for _ in range(64)))
         assert time.perf_counter() - began < 5  # one after the other they take 38 s
@@ -218,8 +219,8 @@ def pieces(cuts: list[int]) -> list[Read]:
 
 @given(st.lists(st.integers(0, len(STREAM))))
 def test_any_split_into_reads_gives_the_same_sample(cuts: list[int]) -> None:
-    whole = sample_of(read_answer(pieces([]), 0.0), "id", speculates=True)
-    split = sample_of(read_answer(pieces(cuts), 0.0), "id", speculates=True)
+    whole = sample_of(read_answer(pieces([]), 0.0, VLLM), "id", speculates=True)
+    split = sample_of(read_answer(pieces(cuts), 0.0, VLLM), "id", speculates=True)
     assert replace(split, ttft_ms=0, e2el_ms=0, chunk_ms=whole.chunk_ms) == whole
     assert list(split.chunk_ms) == sorted(split.chunk_ms)
     assert split.chunk_ms[0] == split.ttft_ms

@@ -9,20 +9,21 @@ import pytest
 
 from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.vllm.command_line import (
     DEFAULT_K,
     NEEDS_DRAFT,
-    ServerSpec,
     server_command,
     speculative_config,
 )
+from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.servers.vllm.environment import PLUGIN_ENTRY, server_environment
 from specviz.servers.vllm.kv_cache import STREAMS, kv_cache_bytes
 
 
 def spec(method: Method = Method.BASELINE, **fields: Any) -> ServerSpec:
     draft = "draft" if method in NEEDS_DRAFT else None
-    return ServerSpec("target", method, **{"draft": draft, **fields})
+    return ServerSpec(LAUNCHER, "target", method, **{"draft": draft, **fields})
 
 
 def value_after(command: list[str], flag: str) -> str:
@@ -147,6 +148,6 @@ def test_a_traced_gpu_server_uses_the_runner_that_can_be_traced(
 
 def test_only_local_models_go_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    local, named = ServerSpec(str(tmp_path)), ServerSpec("org/model")
+    local, named = ServerSpec(LAUNCHER, str(tmp_path)), ServerSpec(LAUNCHER, "org/model")
     assert server_environment(local, on_cpu=True)["HF_HUB_OFFLINE"] == "1"
     assert "HF_HUB_OFFLINE" not in server_environment(named, on_cpu=True)

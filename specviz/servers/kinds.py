@@ -1,0 +1,66 @@
+"""The kinds of servers, and which one an arm starts."""
+
+from __future__ import annotations
+
+import shlex
+
+from specviz.config import EngineKind, Method, RunConfig
+from specviz.errors import UsageError
+from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
+from specviz.servers.dialect import Dialect
+from specviz.servers.launch.launcher import Launcher, ServerSpec
+from specviz.servers.openai import openai_compatible
+from specviz.servers.vllm.dialect import VLLM
+
+KINDS: dict[EngineKind, Dialect] = {
+    EngineKind.VLLM: VLLM,
+}
+"""Every kind that is recognised, asked in this order; its key starts one (`--engine`)."""
+
+OPENAI = openai_compatible(behind=VLLM)
+"""Every other server."""
+
+
+def launcher_of(engine: EngineKind) -> Launcher:
+    """What starts the servers of an engine. Raises UsageError where there is nothing to start."""
+    kind = KINDS.get(engine)
+    if kind is None or kind.launcher is None:
+        raise UsageError(f"specviz cannot start a server for the engine {engine.value}.")
+    return kind.launcher
+
+
+def server_spec(config: RunConfig) -> ServerSpec:
+    """The server that an arm without a URL asks for: the demo family's unless it names a model.
+
+    The plugin is loaded on a CPU, where it corrects defects of vLLM's CPU build; on a GPU it would
+    choose another model runner, so it stays out of what is timed. Raises UsageError.
+    """
+    launcher = launcher_of(config.engine)
+    method = config.method or Method.BASELINE
+    draft = config.draft
+    if draft is None and config.model is None and method in DEMO_DRAFTS:
+        draft = str(DEMO_DRAFTS[method])
+    return ServerSpec(
+        launcher,
+        model=config.model or str(DEMO_TARGET),
+        method=method,
+        draft=draft,
+        k=config.k,
+        trace=launcher.runs_on_cpu(),
+        extra_args=tuple(shlex.split(config.options.get("vllm_flags", ""))),
+    )
+
+
+def demo_spec(
+    method: Method, k: int | None, *, trace: bool = True, engine: EngineKind = EngineKind.VLLM
+) -> ServerSpec:
+    """The demo family's server for a method. Raises UsageError for one the server does not have."""
+    draft = DEMO_DRAFTS.get(method)
+    return ServerSpec(
+        launcher_of(engine),
+        model=str(DEMO_TARGET),
+        method=method,
+        draft=str(draft) if draft else None,
+        k=k,
+        trace=trace,
+    )
