@@ -12,10 +12,8 @@ from specviz.servers.launch.launcher import Launcher, ServerSpec
 from specviz.servers.openai import openai_compatible
 from specviz.servers.vllm.dialect import VLLM
 
-KINDS: dict[EngineKind, Dialect] = {
-    EngineKind.VLLM: VLLM,
-}
-"""Every kind that is recognised, asked in this order; its key starts one (`--engine`)."""
+KINDS: tuple[Dialect, ...] = (VLLM,)
+"""Every kind that is recognised, in the order in which a server is asked."""
 
 OPENAI = openai_compatible(behind=VLLM)
 """Every other server."""
@@ -23,10 +21,10 @@ OPENAI = openai_compatible(behind=VLLM)
 
 def launcher_of(engine: EngineKind) -> Launcher:
     """What starts the servers of an engine. Raises UsageError where there is nothing to start."""
-    kind = KINDS.get(engine)
-    if kind is None or kind.launcher is None:
-        raise UsageError(f"specviz cannot start a server for the engine {engine.value}.")
-    return kind.launcher
+    for kind in KINDS:
+        if kind.launcher and kind.launcher.engine is engine:
+            return kind.launcher
+    raise UsageError(f"specviz cannot start a server for the engine {engine.value}.")
 
 
 def server_spec(config: RunConfig) -> ServerSpec:

@@ -4,7 +4,7 @@ The counts list the verification steps in order; a step that drafted nothing (th
 an n-gram miss) is not in them. A method that always drafts is therefore labelled exactly, also
 when chunks were merged. For a lookup method a chunk of one token may be a miss or a rejected
 draft: where the counts leave only one reading it is used, elsewhere the token stays `unknown` and
-the rejected drafts get steps of their own that emit nothing, so that the sums stay exact.
+the rejected drafts get separate steps that emit nothing, so that the sums stay exact.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A server as an engine.
 
 This module speaks to the server: the answer comes through the `openai` package, the tracing
-plugin's records on a connection of their own. `specviz.servers.client.request` merges both into
+plugin's records on a second connection. `specviz.servers.client.request` merges both into
 steps.
 """
 

@@ -67,7 +67,7 @@ def stalled(timeout_s: float) -> StreamBroken:
 
 def cut_off() -> StreamBroken:
     return StreamBroken(
-        "The stream ended before the server said that the answer was complete: the server "
+        "The stream ended before the server marked the answer as complete: the server "
         "or a proxy in between cut it off; what arrived is kept."
     )
 

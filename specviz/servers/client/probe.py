@@ -117,7 +117,7 @@ async def probe(url: str, http: httpx2.AsyncClient) -> FoundServer:
 
 
 async def _identify(get: Get) -> tuple[Dialect, Capabilities]:
-    for dialect in (*KINDS.values(), OPENAI):
+    for dialect in (*KINDS, OPENAI):
         if capabilities := await dialect.identify(get):
             return dialect, capabilities
     raise AssertionError("any server is OpenAI-compatible")
@@ -157,7 +157,7 @@ def _read_models(root: str, response: httpx2.Response) -> list[dict[str, Any]]:
         pass  # reported below, with the status
     raise NotAnOpenAIServer(
         f"What answers at {root} is not an OpenAI-compatible server (/v1/models gave status "
-        f"{response.status_code}): paste the address of its API."
+        f"{response.status_code}): paste the address of an inference server."
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from specviz.config import Method, check_k
+from specviz.config import EngineKind, Method, check_k
 from specviz.errors import UsageError
 
 HOST = "127.0.0.1"
@@ -17,6 +17,7 @@ class Launcher:
     """How one kind of server is started.
 
     name              the product's name, as users read it
+    engine            the engine that a plan or `--engine` names to get such a server
     default_k         its speculative methods, and the K each starts with
     needs_draft       those that need a draft model
     command           the arguments that start a server
@@ -31,6 +32,7 @@ class Launcher:
     """
 
     name: str
+    engine: EngineKind
     default_k: Mapping[Method, int]
     needs_draft: frozenset[Method]
     command: Callable[[ServerSpec], list[str]]

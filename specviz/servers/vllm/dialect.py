@@ -6,6 +6,7 @@ import uuid
 
 import httpx2
 
+from specviz.config import EngineKind
 from specviz.servers.dialect import Dialect
 from specviz.servers.launch.launcher import Launcher
 from specviz.servers.vllm import log
@@ -25,7 +26,7 @@ from specviz.servers.vllm.tracing.keys import new_key
 
 
 def _cache_salt() -> dict[str, object]:
-    """A salt of its own: the prompt matches nothing in the cache."""
+    """A unique salt: the prompt matches nothing in the cache."""
     return {"cache_salt": uuid.uuid4().hex}
 
 
@@ -38,6 +39,7 @@ async def _detokenize(http: httpx2.AsyncClient, url: str, model: str, token_id: 
 
 LAUNCHER = Launcher(
     name="vLLM",
+    engine=EngineKind.VLLM,
     default_k=DEFAULT_K,
     needs_draft=NEEDS_DRAFT,
     command=server_command,

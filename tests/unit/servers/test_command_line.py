@@ -91,7 +91,7 @@ def test_only_speculating_servers_get_the_speculation_flags() -> None:
     assert value_after(drafting, "--per-request-spec-decode-metrics") == "detailed"
 
 
-def test_servers_listen_on_loopback_unless_told_otherwise() -> None:
+def test_servers_listen_on_loopback_unless_set_otherwise() -> None:
     command = server_command(spec(extra_args=("--host", "0.0.0.0")), on_cpu=False)
     assert value_after(command, "--host") == "127.0.0.1"
     assert command[-2:] == ["--host", "0.0.0.0"], "the operator's flag is last and wins"
