@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from specviz.config import EngineKind, Method
+from specviz.config import EngineKind
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
+from specviz.methods import METHODS, Method
+from specviz.paths import DEMO_TARGET
 from specviz.servers.kinds import launcher_of
 from specviz.servers.launch.foreground import serve
 from specviz.servers.launch.launcher import ServerSpec
@@ -21,15 +22,15 @@ def serve_foreground(
     extra_args: tuple[str, ...],
 ) -> int:
     """Serve until stopped. Returns the exit code."""
-    launcher = launcher_of(EngineKind.VLLM)
-    if draft is None and method in launcher.needs_draft:
+    demo = METHODS[method].demo_draft
+    if draft is None and demo is not None:
         if model is not None:
             raise UsageError(
                 "A draft model or head is needed for --model of your own: name it with --draft."
             )
-        draft = str(DEMO_DRAFTS[method])
+        draft = str(demo)
     spec = ServerSpec(
-        launcher,
+        launcher_of(EngineKind.VLLM),
         model=model or str(DEMO_TARGET),
         method=method,
         draft=draft,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
+from specviz.methods import METHODS, Method
+from specviz.paths import DEMO_TARGET
 from specviz.servers.dialect import Dialect
 from specviz.servers.launch.launcher import Launcher, ServerSpec
 from specviz.servers.openai import openai_compatible
@@ -35,9 +36,9 @@ def server_spec(config: RunConfig) -> ServerSpec:
     """
     launcher = launcher_of(config.engine)
     method = config.method or Method.BASELINE
-    draft = config.draft
-    if draft is None and config.model is None and method in DEMO_DRAFTS:
-        draft = str(DEMO_DRAFTS[method])
+    draft, demo = config.draft, METHODS[method].demo_draft
+    if draft is None and config.model is None and demo is not None:
+        draft = str(demo)
     return ServerSpec(
         launcher,
         model=config.model or str(DEMO_TARGET),
@@ -53,7 +54,7 @@ def demo_spec(
     method: Method, k: int | None, *, trace: bool = True, engine: EngineKind = EngineKind.VLLM
 ) -> ServerSpec:
     """The demo family's server for a method. Raises UsageError for one the server does not have."""
-    draft = DEMO_DRAFTS.get(method)
+    draft = METHODS[method].demo_draft
     return ServerSpec(
         launcher_of(engine),
         model=str(DEMO_TARGET),

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 import httpx2
 
-from specviz.config import LOOKUP_METHODS, Method, Prompt, Sampling
+from specviz.config import Prompt, Sampling
+from specviz.methods import Method, record_of
 from specviz.servers.client.chunks import Chunk
 from specviz.servers.client.counted_steps import counted_steps
 from specviz.servers.client.failures import cut_off, stalled
@@ -210,7 +211,8 @@ class RequestInFlight:
         reason = "the trace did not cover the whole answer; " if traced else ""
         counts = self.source.server.dialect.counts(self.spec)
         if counts is not None:
-            always = self.source.method not in LOOKUP_METHODS and self.source.method is not None
+            record = record_of(self.source.method)
+            always = record is not None and not record.is_lookup
             steps = counted_steps(self.tape, counts, always_drafts=always)
             if steps is not None:
                 return StepsRevised(steps, Fidelity.COUNTED, reason + "counts of the server")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from specviz.config import EngineKind, Method, check_k
+from specviz.config import EngineKind, check_k
 from specviz.errors import UsageError
+from specviz.methods import METHODS, Method, served_by
 
 HOST = "127.0.0.1"
 
@@ -17,9 +18,8 @@ class Launcher:
     """How one kind of server is started.
 
     name              the product's name, as users read it
-    engine            the engine that a plan or `--engine` names to get such a server
-    default_k         its speculative methods, and the K each starts with
-    needs_draft       those that need a draft model
+    engine            the engine that a plan or `--engine` names to get such a server; under the
+                      same name `specviz.methods` lists the methods that it has
     command           the arguments that start a server
     environment       the environment of its process
     printed           a command that serves the same, for people to copy
@@ -33,8 +33,6 @@ class Launcher:
 
     name: str
     engine: EngineKind
-    default_k: Mapping[Method, int]
-    needs_draft: frozenset[Method]
     command: Callable[[ServerSpec], list[str]]
     environment: Callable[[ServerSpec], dict[str, str]]
     printed: Callable[[ServerSpec], str]
@@ -66,7 +64,7 @@ class ServerSpec:
     def __post_init__(self) -> None:
         _check_method(self.launcher, self.method)
         check_k(self.method, self.k)
-        _check_draft(self.launcher, self.method, self.draft)
+        _check_draft(self.method, self.draft)
         if self.port is not None and not 1 <= self.port <= 65535:
             raise UsageError(f"A port is a number from 1 to 65535, not {self.port}.")
         if any(argument.partition("=")[0] == "--port" for argument in self.extra_args):
@@ -77,22 +75,23 @@ class ServerSpec:
     @property
     def num_speculative_tokens(self) -> int | None:
         """K as the server will use it; None for the baseline."""
-        return self.k or self.launcher.default_k.get(self.method)
+        return self.k or METHODS[self.method].servers[self.launcher.engine].default_k
 
 
 def _check_method(launcher: Launcher, method: Method) -> None:
-    if method is not Method.BASELINE and method not in launcher.default_k:
-        names = ", ".join([Method.BASELINE, *launcher.default_k])
+    if launcher.engine not in METHODS[method].servers:
+        names = ", ".join(served_by(launcher.engine))
         raise UsageError(
             f"{launcher.name} does not have the method {method.value}: choose one of {names}."
         )
 
 
-def _check_draft(launcher: Launcher, method: Method, draft: str | None) -> None:
-    if method in launcher.needs_draft and not draft:
+def _check_draft(method: Method, draft: str | None) -> None:
+    needs_draft = METHODS[method].needs_draft
+    if needs_draft and not draft:
         raise UsageError(
             f"The method {method.value} needs a draft model: name its folder or Hugging Face id "
             "with --draft."
         )
-    if draft and method not in launcher.needs_draft:
+    if draft and not needs_draft:
         raise UsageError(f"The method {method.value} uses no draft model: leave --draft out.")

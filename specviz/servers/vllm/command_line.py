@@ -12,22 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.servers.launch.launcher import HOST, ServerSpec
 from specviz.servers.vllm.hardware import runs_on_cpu
 from specviz.servers.vllm.kv_cache import kv_cache_bytes
-
-DEFAULT_K = {
-    Method.DRAFT_MODEL: 4,
-    Method.NGRAM: 4,
-    Method.SUFFIX: 8,
-    Method.MEDUSA: 3,
-    Method.EAGLE: 3,
-    Method.EAGLE3: 3,
-}
-"""The speculative methods that vLLM has, and the K each starts with."""
-
-NEEDS_DRAFT = frozenset({Method.DRAFT_MODEL, Method.MEDUSA, Method.EAGLE, Method.EAGLE3})
 
 PROMPT_LOOKUP_MIN, PROMPT_LOOKUP_MAX = 1, 3
 """Shortest and longest n-gram that is looked up in the context, in tokens."""

@@ -11,12 +11,7 @@ from specviz.servers.dialect import Dialect
 from specviz.servers.launch.launcher import Launcher
 from specviz.servers.vllm import log
 from specviz.servers.vllm.chunk_extras import last_counts, read_extras
-from specviz.servers.vllm.command_line import (
-    DEFAULT_K,
-    NEEDS_DRAFT,
-    printed_command,
-    server_command,
-)
+from specviz.servers.vllm.command_line import printed_command, server_command
 from specviz.servers.vllm.environment import server_environment
 from specviz.servers.vllm.hardware import runs_on_cpu
 from specviz.servers.vllm.identify import identify
@@ -40,8 +35,6 @@ async def _detokenize(http: httpx2.AsyncClient, url: str, model: str, token_id: 
 LAUNCHER = Launcher(
     name="vLLM",
     engine=EngineKind.VLLM,
-    default_k=DEFAULT_K,
-    needs_draft=NEEDS_DRAFT,
     command=server_command,
     environment=server_environment,
     printed=printed_command,

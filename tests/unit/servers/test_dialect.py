@@ -195,8 +195,6 @@ def other_launcher(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Callable
     launcher = replace(
         LAUNCHER,
         name="Other.cpp",
-        default_k={Method.NGRAM: 7},
-        needs_draft=frozenset(),
         command=lambda spec: [sys.executable, "-c", SERVER, str(spec.port), *arguments],
         environment=lambda _: dict(os.environ),
         ready_path="/ready",
@@ -225,6 +223,5 @@ def test_another_kinds_failure_is_in_its_own_words(
     spec = other_launcher(monkeypatch, "fail")()
     with pytest.raises(ServerStartFailed, match=r"Other\.cpp did not start: out of luck\."):
         start_server(spec, log_dir=tmp_path, on_progress=lambda _: None, timeout_s=60)
-    with pytest.raises(UsageError, match=r"Other\.cpp does not have the method eagle3"):
-        replace(spec, method=Method.EAGLE3, draft="d")
-    assert replace(spec, method=Method.NGRAM).num_speculative_tokens == 7
+    with pytest.raises(UsageError, match=r"Other\.cpp does not have the method swift"):
+        replace(spec, method=Method.SWIFT)

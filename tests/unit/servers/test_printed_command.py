@@ -9,7 +9,7 @@ import pytest
 
 from specviz.config import Method
 from specviz.errors import UsageError
-from specviz.servers.launch.printed_command import serving_command, unnamed
+from specviz.servers.launch.printed_command import serving_command, unnamed, version_note
 from specviz.servers.vllm.dialect import LAUNCHER
 
 
@@ -30,6 +30,12 @@ def test_what_was_not_named_is_to_be_replaced() -> None:
     lookup = serving_command(LAUNCHER, "m", Method.NGRAM, "left out", 4)
     assert "left out" not in lookup
     assert serving_command(LAUNCHER, "m", Method.BASELINE, None, None) == "vllm serve m"
+
+
+def test_a_method_that_vllm_removed_says_which_versions_have_it() -> None:
+    assert version_note(LAUNCHER, Method.MEDUSA) == "vLLM has medusa up to version 0.32."
+    assert version_note(LAUNCHER, Method.EAGLE3) is None
+    assert version_note(LAUNCHER, Method.SWIFT) is None
 
 
 def test_a_method_that_vllm_does_not_have_is_named() -> None:
