@@ -47,7 +47,7 @@ from specviz.config import Method, Sampling
 from specviz.machine import hardware_summary, package_version, vllm_version
 from specviz.paths import LOGS, PROJECT_ROOT
 from specviz.prompts.shipped import CATEGORIES, load_prompts
-from specviz.servers.arms import demo_spec
+from specviz.servers.kinds import demo_spec
 from specviz.servers.launch.pool import ServerPool
 
 PER_CATEGORY = 8

@@ -97,7 +97,7 @@ def _dtype(plan: Plan, index: int) -> str:
 
 
 def _caching(told: bool | None) -> str | None:
-    """A server that caches got a salt with every request; see `engines.vllm.timed`."""
+    """A server that caches got requests that miss its cache; see `servers.timing.timed_server`."""
     return None if told is None else ("salted" if told else "off")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET
+from specviz.servers.kinds import launcher_of
 from specviz.servers.launch.foreground import serve
-from specviz.servers.vllm.command_line import ServerSpec
+from specviz.servers.launch.launcher import ServerSpec
 
 
 def serve_foreground(
@@ -28,6 +30,7 @@ def serve_foreground(
             )
         draft = str(demo)
     spec = ServerSpec(
+        launcher_of(EngineKind.VLLM),
         model=model or str(DEMO_TARGET),
         method=method,
         draft=draft,
