@@ -17,6 +17,10 @@ MAX_K = 32
 """Above this no published method gains anything; larger values are typing errors."""
 
 
+UNSTORED_DTYPE = "bfloat16"
+"""The dtype of a stored embedded run without the option: it is stored since `auto` exists."""
+
+
 class EngineKind(StrEnum):
     EMBEDDED = "embedded"
     VLLM = "vllm"

@@ -38,8 +38,8 @@ def replayable(config: RunConfig) -> RunConfig:
     for folder in (config.model, config.draft):
         if folder and not Path(folder).is_dir():
             raise UsageError(f"A replay needs the models in a folder; {folder} is none.")
-    # vLLM drafts chains, and its flags say nothing to the embedded engine
-    options = config.options if is_embedded else {"shape": "chain"}
+    # vLLM drafts chains, in the checkpoints' own dtype; its flags mean nothing to this engine
+    options = config.options if is_embedded else {"shape": "chain", "dtype": "bfloat16"}
     return replace(config, engine=EngineKind.EMBEDDED, traced=False, options=options)
 
 

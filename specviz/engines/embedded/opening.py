@@ -14,8 +14,9 @@ import torch
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.checkpoint import read_json
 from specviz.engines.embedded.engine import EmbeddedEngine
+from specviz.engines.embedded.linear import has_layout
 from specviz.engines.embedded.model import Llama, load_model
-from specviz.engines.embedded.options import Options, parse_options, settle
+from specviz.engines.embedded.options import Options, engine_version, parse_options, settle
 from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.tokenizer import ChatTokenizer
 from specviz.engines.embedded.verify import accept_typical
@@ -71,6 +72,8 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         lambda path: model_in(path, options),
     )
     k = config.k or record.embedded_k or 0
+    dtype = str(target.dtype).removeprefix("torch.")
+    shape = {"shape": options.shape} if record.has_shapes else {}
     engine = EmbeddedEngine(
         target,
         tokenizer_in(folder),
@@ -87,8 +90,8 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         k=k or None,
         model=folder.name,
         draft=drafts_with.name if drafts_with else None,
-        options={**config.options, **({"shape": options.shape} if record.has_shapes else {})},
-        server_version=f"torch {torch.__version__}, {options.dtype}, {target.device.type}",
+        options={**config.options, "dtype": dtype, **shape},
+        server_version=engine_version(torch.__version__, dtype, target.device.type),
         hardware=hardware_summary(),
         git_revision=git_revision(),
     )
@@ -100,8 +103,8 @@ def _folder(config: RunConfig) -> Path:
 
 def model_in(folder: Path, options: Options) -> Llama:
     """The model in a folder, loaded once per process, dtype and device."""
-    dtype = torch.float32 if options.dtype == "float32" else torch.bfloat16
-    return _loaded(folder.resolve(), dtype, _device(options.device))
+    device = _device(options.device)
+    return _loaded(folder.resolve(), _dtype(options.dtype, device), device)
 
 
 def _device(name: str) -> torch.device:
@@ -110,6 +113,14 @@ def _device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(name)
+
+
+def _dtype(name: str, device: torch.device) -> torch.dtype:
+    """`auto`: the faster one for verifying several tokens at once."""
+    if name == "auto":
+        fast = device.type != "cpu" or has_layout(torch.bfloat16)
+        return torch.bfloat16 if fast else torch.float32
+    return torch.float32 if name == "float32" else torch.bfloat16
 
 
 @lru_cache(maxsize=KEPT_MODELS)

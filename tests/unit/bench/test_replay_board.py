@@ -192,7 +192,7 @@ def test_a_servers_chain_is_drafted_again_by_the_embedded_engine(
     )
     again = replayable(arm)
     assert (again.engine, again.method, again.k) == (EngineKind.EMBEDDED, method, 3)
-    assert again.options == {"shape": "chain"}
+    assert again.options == {"shape": "chain", "dtype": "bfloat16"}
     assert again.model == str(tmp_path)
 
 
