@@ -26,6 +26,7 @@ from specviz.store.file.lake import EXTENSIONS, extension
 from specviz.store.owner import read_owner, sidecar
 
 DEMO_SERVER_GIB = 1.2  # a vLLM server with a demo model on the CPU, measured
+PYTHONS = ((3, 11), (3, 12), (3, 13))  # those of pyproject.toml and of the locks
 SPARE_DISK_GIB = 1.0  # ten million stored decisions take about a quarter of it
 IMPORT_LIMIT_S = 180
 REINSTALL = "Remove .venv and run make install: it takes what fits this machine, or says why not."
@@ -68,8 +69,8 @@ def examine(
 
 def python_found() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
-    ok = sys.version_info[:2] == (3, 11)
-    advice = None if ok else "Use Python 3.11: torch's and vLLM's CPU wheels are built for it."
+    ok = sys.version_info[:2] in PYTHONS
+    advice = None if ok else "Use Python 3.11, 3.12 or 3.13: the locks are made for these."
     return Finding("Python", ok, version, advice)
 
 

@@ -102,12 +102,15 @@ def _facts(
     from specviz.bench.advisor_facts import facts_of_benchmark, facts_of_server
     from specviz.bench.results import results_of
     from specviz.store import default_location, open_store
+    from specviz.store.benchmarks.reads import read_benchmarks
 
     found = []
     if benchmark is not None:
         with open_store(db or default_location()) as store:
             rows = [
-                row for row in store.benchmarks() if row.benchmark_id.startswith(benchmark.lower())
+                row
+                for row in store.read(read_benchmarks)
+                if row.benchmark_id.startswith(benchmark.lower())
             ]
             if not benchmark or len(rows) != 1:
                 number = "No" if not rows else "More than one"
