@@ -1,4 +1,4 @@
-"""What a method would draft behind every token of an answer: the material of an exact replay."""
+"""Drafting again behind every token of a stored answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from specviz.engines.embedded.verify import Judgement
 from specviz.trace import Verdict
 
 
-def foresee(
+def redraft(
     decoder: Decoder,
     prompt_ids: Sequence[int],
     answer: Sequence[int],
