@@ -1,6 +1,6 @@
 """Which arms can be redrafted on this machine, and the engine that does it.
 
-Redrafting drafts again behind every token of a stored answer: one run at the largest K then gives
+Redrafting drafts again after every token of a stored answer: one run at the largest K then gives
 the steps of every smaller K.
 """
 
@@ -26,7 +26,7 @@ def redraftable(config: RunConfig) -> RunConfig:
     """
     record = record_of(config.method)
     if record is None or not record.is_redraftable:
-        name = config.method or "A server that does not say how it drafts"
+        name = config.method or "A server that does not report its method"
         raise UsageError(
             f"{name} cannot be redrafted: its drafts depend on more than the answer so far. "
             "Measure each K instead."
@@ -48,7 +48,7 @@ def redraftable(config: RunConfig) -> RunConfig:
 
 
 def open_embedded_arm(config: RunConfig) -> EmbeddedEngine:
-    """The engine of an embedded arm, in this thread. Raises UsageError."""
+    """The engine of an embedded arm, opened in this thread. Raises UsageError."""
     from specviz.engines.embedded.opening import open_engine  # torch: only where it is used
 
     return open_engine(config)[0]

@@ -12,7 +12,7 @@ ROWS_HINT = 4  # the layout that oneDNN chooses hardly depends on it
 class Linear:
     """y = x · weightᵀ + bias, for x [n, in] and weight [out, in].
 
-    On a CPU the weight is laid out once the way oneDNN reads it, which makes products of a few
+    On a CPU the weight is laid out once in the order oneDNN reads it, which makes products of a few
     rows about twice as fast (`benchmarks/embedded_speed.py`), and the result of a row does not
     depend on the number of rows. Without oneDNN's layout, torch's own product is used.
     """

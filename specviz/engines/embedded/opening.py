@@ -32,7 +32,7 @@ _OPENING = threading.Lock()
 async def open_embedded(
     config: RunConfig, note: Callable[[str], None]
 ) -> tuple[EmbeddedEngine, RunConfig]:
-    """The engine of an arm, and its configuration completed. Raises UsageError."""
+    """The engine of an arm and its completed configuration. Raises UsageError."""
     settle(parse_options(config.options), config.method or Method.BASELINE)
     read_json(_folder(config), "config.json")
     note("loading the models")  # only where there is something to load
@@ -40,11 +40,11 @@ async def open_embedded(
 
 
 def open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
-    """The engine that `config` asks for and the configuration as it will run.
+    """The engine that `config` asks for, and the configuration completed with what it uses.
 
-    One at a time: transformers cannot be imported by two threads at once, and the second engine
-    finds the first one's models loaded. Raises UsageError for what cannot run: an unknown option,
-    a model of another kind, a draft that does not fit.
+    Engines are opened one at a time: two threads cannot import transformers at once, and the
+    second engine finds the first one's models loaded. Raises UsageError for an unknown option, an
+    unsupported model or a draft that does not fit.
     """
     with _OPENING:
         return _open_engine(config)
@@ -58,7 +58,7 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
     record = METHODS[method]
     if config.model and record.needs_draft and not config.draft:
         raise UsageError(
-            f"A model of your own needs its own draft for {method.value}: name it with --draft."
+            f"Your own model needs its own draft for {method.value}: name it with --draft."
         )
     folder = _folder(config)
     target = model_in(folder, options)

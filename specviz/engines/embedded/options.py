@@ -1,4 +1,4 @@
-"""Options of the embedded engine, as they stand in `RunConfig.options`."""
+"""Options of the embedded engine, as `RunConfig.options` holds them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from specviz.methods import METHODS, Method, Shape
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a method works where it can work in more than one way.
+    """The choices that a method leaves open.
 
     `shape`: candidates as a chain or a tree; auto is the method's usual one (a tree for medusa,
     a chain for all others). `draft_sampling`: at temperature above 0 drafts are drawn from the

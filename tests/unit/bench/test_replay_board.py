@@ -162,7 +162,7 @@ def config(method: Method | None, k: int | None = 3, **changes: Any) -> RunConfi
         (Method.SUFFIX, {}, "suffix cannot be redrafted"),
         (Method.MIRROR, {}, "mirror cannot be redrafted"),
         (Method.BASELINE, {"k": None}, "baseline cannot be redrafted"),
-        (None, {"server_url": "http://127.0.0.1:1"}, "does not say how it drafts"),
+        (None, {"server_url": "http://127.0.0.1:1"}, "does not report its method"),
         (Method.EAGLE, {"options": {"shape": "tree"}}, "Trees cannot be redrafted"),
         (Method.MEDUSA, {}, "Trees cannot be redrafted"),
         (Method.MEDUSA, {"options": {"shape": "auto"}}, "Trees cannot be redrafted"),
