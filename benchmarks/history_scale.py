@@ -17,6 +17,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
 
+from duckdb import DuckDBPyConnection
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.made_history import batches, put
@@ -24,11 +25,18 @@ from benchmarks.results_file import add_save_option, save
 from benchmarks.started_app import FLAGS, started_app
 from specviz.machine import hardware_summary
 from specviz.store import Store, open_store
+from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.file.size import read_share
 from specviz.store.history.comparison import read_candidates, read_compared, read_compared_requests
-from specviz.store.history.history import read_choices, read_history
-from specviz.store.history.rows import HistoryFilter, Item, Kind, Order
-from specviz.store.runs.requests import read_request, read_titles
+from specviz.store.history.history import (
+    HistoryFilter,
+    Item,
+    Kind,
+    Order,
+    read_choices,
+    read_history,
+)
+from specviz.store.runs.runs import read_request, read_run, read_titles, read_trace
 from specviz.store.sql.questions import question_groups
 from specviz.store.sql.sandbox import run_sql
 from specviz.store.sql.saved_queries import read_queries
@@ -67,7 +75,7 @@ def asks(runs: list[str]) -> list[Ask]:
         "by text of a prompt": HistoryFilter(text="tok"),
     }
     listed = [
-        Ask("Runs", name, lambda store, f=wanted: store.read(lambda c: read_history(c, f)))
+        Ask("Runs", name, lambda store, f=wanted: store.read(read_history, f))
         for name, wanted in filters.items()
     ]
     asked = [
@@ -79,20 +87,19 @@ def asks(runs: list[str]) -> list[Ask]:
     return [
         *listed,
         Ask("Runs", "by acceptance", lambda store: store.read(
-            lambda c: read_history(c, order=Order.ACCEPTANCE))),
+            read_history, order=Order.ACCEPTANCE)),
         Ask("Runs", "choices", lambda store: store.read(read_choices)),
-        Ask("Runs", "storage of one", lambda store: store.read(lambda c: read_share(c, items))),
-        Ask("Run", "run", lambda store: store.run(run)),
-        Ask("Run", "its requests", lambda store: store.read(lambda c: read_titles(c, run))),
-        Ask("Run", "a request", lambda store: store.read(lambda c: read_request(c, run, 3))),
-        Ask("Compare", "what there is", lambda store: store.read(
-            lambda c: read_candidates(c, 200))),
-        Ask("Compare", "two runs", lambda store: store.read(lambda c: read_compared(c, pair))),
-        Ask("Compare", "their requests", lambda store: store.read(
-            lambda c: read_compared_requests(c, pair))),
+        Ask("Runs", "storage of one", lambda store: store.read(read_share, items)),
+        Ask("Run", "run", lambda store: store.read(read_run, run)),
+        Ask("Run", "its requests", lambda store: store.read(read_titles, run)),
+        Ask("Run", "a request", lambda store: store.read(read_request, run, 3)),
+        Ask("Compare", "what there is", lambda store: store.read(read_candidates, 200)),
+        Ask("Compare", "two runs", lambda store: store.read(read_compared, pair)),
+        Ask("Compare", "their requests", lambda store: store.read(read_compared_requests, pair)),
         Ask("Query", "tables and columns", lambda store: store.read(read_schema)),
         Ask("Query", "saved queries", lambda store: store.read(read_queries)),
-        Ask("Benchmark, K, Technique, Cost", "benchmarks", lambda store: store.benchmarks()),
+        Ask("Benchmark, K, Technique, Cost", "benchmarks", lambda store: store.read(
+            read_benchmarks)),
         *asked,
     ]  # fmt: skip
 
@@ -170,16 +177,18 @@ def asked_of(path: Path) -> dict[str, object]:
     """ms of each query of the pages, and of opening single requests."""
     rng = random.Random(1)
     with open_store(path) as store:
-        ids = [row.request_id for row in store.query(
-            "SELECT request_id FROM requests ORDER BY hash(request_id) LIMIT ?", [REQUESTS]
-        ).itertuples()]  # fmt: skip
+        ids = store.read(
+            ids_of, f"SELECT request_id FROM requests ORDER BY hash(request_id) LIMIT {REQUESTS}"
+        )
         everything = asks(runs_of(store))
         took: dict[str, list[float]] = {f"{ask.page}: {ask.name}": [] for ask in everything}
         opened: list[float] = []
         for turn in range(TURNS + 1):
             for ask in rng.sample(everything, len(everything)):
                 took[f"{ask.page}: {ask.name}"].append(ms_of(lambda ask=ask: ask.call(store)))
-            opened += [ms_of(lambda one=one: store.trace(one)) for one in ids[turn::TURNS]]
+            opened += [
+                ms_of(lambda one=one: store.read(read_trace, one)) for one in ids[turn::TURNS]
+            ]
     took = {name: times[1:] for name, times in took.items()}  # the first one reads the disk
     for name, times in sorted(took.items(), key=lambda one: -p95(one[1])):
         print(f"{name:55} median {median(times):6.1f} ms   P95 {p95(times):6.1f} ms")
@@ -223,10 +232,14 @@ def arrive(page: Page, load: Load, go: Callable[[Load], object]) -> None:
 
 def runs_of(store: Store) -> list[str]:
     """Two runs that can be compared: of the same method, the same prompts."""
-    rows = store.query(
-        "SELECT run_id FROM runs WHERE method = 'eagle3' ORDER BY started_at LIMIT 2"
+    return store.read(
+        ids_of, "SELECT run_id FROM runs WHERE method = 'eagle3' ORDER BY started_at LIMIT 2"
     )
-    return [str(run_id) for run_id in rows["run_id"]]
+
+
+def ids_of(cursor: DuckDBPyConnection, sql: str) -> list[str]:
+    """The first column of a query."""
+    return [str(row[0]) for row in cursor.execute(sql).fetchall()]
 
 
 def ms_of(call: Callable[[], object]) -> float:

@@ -13,7 +13,7 @@ from specviz.analysis.digits import digits
 from specviz.analysis.terminal import terminal_text
 from specviz.store import Store
 from specviz.store.history.elsewhere import MOST_REQUESTS, read_elsewhere, read_elsewhere_requests
-from specviz.store.history.rows import Item, Kind
+from specviz.store.history.history import Item, Kind
 from specviz.views.benchmark.plan_text import as_text
 from specviz.views.runs import edit as runs_edit
 from specviz.views.runs import state
@@ -31,7 +31,7 @@ SECTIONS = ("Figures", "Requests", "File")
 def show_elsewhere(store: Store, elsewhere_id: str) -> None:
     """One import: what it is, its figures, its requests. Raises StoreError."""
     state.opened()
-    row = store.read(lambda cursor: read_elsewhere(cursor, elsewhere_id))
+    row = store.read(read_elsewhere, elsewhere_id)
     _heading(store, row)
     chosen = st.segmented_control(
         "Section", SECTIONS, default="Figures", required=True, label_visibility="collapsed",
@@ -55,8 +55,8 @@ def totals(row: Row) -> pd.DataFrame:
         "time of the measurement, s": digits(row["duration_s"]),
         "prompt tokens": _whole(row["prompt_tokens"]),
         "output tokens": _whole(row["output_tokens"]),
-        "requests per second": digits(row["requests_per_s"]),
-        "output tok/s of all streams": digits(row["output_tokens_per_s"]),
+        "requests per second": digits(row["request_throughput"]),
+        "output tok/s of all streams": digits(row["output_throughput"]),
         "drafting steps": _whole(row["num_drafts"]),
         "draft tokens": _whole(row["num_draft_tokens"]),
         "accepted tokens": _whole(row["num_accepted_tokens"]),
@@ -135,7 +135,7 @@ def _figures(row: Row) -> None:
 
 
 def _requests(store: Store, elsewhere_id: str) -> None:
-    rows: Sequence[Row] = store.read(lambda cursor: read_elsewhere_requests(cursor, elsewhere_id))
+    rows: Sequence[Row] = store.read(read_elsewhere_requests, elsewhere_id)
     if not rows:
         st.info("The file has no single requests: it was saved without details.")
         return
