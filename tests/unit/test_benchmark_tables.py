@@ -47,6 +47,11 @@ def plans_figures():
     return {"plans": {"two-minutes": {"prompts": 18, "rows": [asdict(row)]}}}
 
 
+def setup_time_figures():
+    rounds = [{"install_s": 30.0 + n, "run_s": 5.0, "clone_to_page_s": 35.0 + n} for n in range(3)]
+    return {"rounds": rounds, "pip_install_s": None}
+
+
 def lossless_figures():
     row = {"dtype": "float32", "method": "eagle", "shape": "tree", "equal": 47, "answers": 48}
     return {"k": [1, 3], "rows": [row]}
@@ -70,6 +75,7 @@ def page_changes_figures():
         ("plans", "two-minutes", plans_figures(), "| 0 | concurrency 4 | 0.30 | 1.50 | 0.96× (0.8"),
         ("plans", "two-minutes", plans_figures(), "2 × CPU, 18 prompts: `python -m"),
         ("plans", "k-sweep", plans_figures(), "Not measured yet"),
+        ("setup_time", "seconds", setup_time_figures(), "| 31.0 (30.0 to 32.0) |"),
         ("lossless", "answers", lossless_figures(), "| eagle | tree | float32 | 47 of 48 |"),
         ("page_changes", "changes", page_changes_figures(), "| 101, P95 102 | – |"),
     ],
