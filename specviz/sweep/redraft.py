@@ -31,7 +31,7 @@ PASSES = 3
 """Over the timed prompts, every K in each; the first one warms up."""
 
 Report = Callable[[int, int], None]
-"""Told after every answer: how many are done, of how many."""
+"""ImportLabels after every answer: how many are done, of how many."""
 
 
 class ReplayStopped(Exception):
