@@ -95,8 +95,8 @@ def replaying(recording: Path, interval_ms: float) -> Iterator[str]:
     process = subprocess.Popen(
         [*module, "--interval-ms", str(interval_ms)], cwd=PROJECT_ROOT, stdout=subprocess.PIPE
     )
+    assert process.stdout is not None
     try:
-        assert process.stdout is not None
         yield f"http://127.0.0.1:{int(process.stdout.readline())}"
     finally:
         process.terminate()
