@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from specviz import cli
-from specviz.commands import run as run_command
+from specviz.commands import single_run
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.paths import DEMO_TARGET
 from specviz.views.live.arm_choice import ASK, ArmChoice, Place
@@ -94,7 +94,7 @@ def read_back(monkeypatch: pytest.MonkeyPatch, words: list[str]) -> tuple[RunCon
         seen.append((config, prompt))
         return 0
 
-    monkeypatch.setattr(run_command, "run_once", run_once)
+    monkeypatch.setattr(single_run, "run_once", run_once)
     with pytest.raises(SystemExit) as end:
         cli.main(words)
     assert end.value.code == 0
