@@ -16,7 +16,7 @@ from specviz.errors import SpecvizError, UsageError
 
 if TYPE_CHECKING:
     from specviz.store import Location
-    from specviz.store.exchange import Imported
+    from specviz.store.exchange import Imported, ImportLabels
 
 Take = Callable[[Path], dict[str, Any]]
 

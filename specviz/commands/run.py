@@ -44,7 +44,8 @@ def run(
         list[str] | None,
         typer.Option(
             help="NAME=VALUE for the embedded engine: shape=chain|tree, "
-            "dtype=auto|bfloat16|float32, acceptance=exact|typical, draft_sampling=sampled|greedy, device=auto|cpu|cuda."
+            "dtype=auto|bfloat16|float32, acceptance=exact|typical, "
+            "draft_sampling=sampled|greedy, device=auto|cpu|cuda."
         ),
     ] = None,
     trace: Annotated[
