@@ -35,11 +35,15 @@ app = typer.Typer(
 app.callback()(version_option)
 app.command()(run)
 app.command(context_settings={"allow_extra_args": True})(serve)
-for command in (bench, query, export):
-    app.command()(command)
+app.command()(bench)
+app.command()(query)
+app.command()(export)
 app.command("import")(import_)
-for command in (recommend, cost, theory, train, doctor):
-    app.command()(command)
+app.command()(recommend)
+app.command()(cost)
+app.command()(theory)
+app.command()(train)
+app.command()(doctor)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -171,15 +171,20 @@ def _pair(
 
 
 def _command(found: Recommendation, target: str | None, draft: str | None) -> str | None:
-    from specviz.config import Method
-    from specviz.servers.vllm.serving import serving_command
+    from specviz.config import EngineKind, Method
+    from specviz.servers.kinds import launcher_of
+    from specviz.servers.launch.printed_command import serving_command
 
     if found.method is None:
         return None
     own = draft if found.method is Method.DRAFT_MODEL else None
     try:
         return serving_command(
-            target, found.method, own or found.draft, found.k.k if found.k else None
+            launcher_of(EngineKind.VLLM),
+            target,
+            found.method,
+            own or found.draft,
+            found.k.k if found.k else None,
         )
     except UsageError:
         return None  # vLLM does not have the method: the text names it
@@ -211,7 +216,9 @@ def _key(name: str) -> str:
 
 def _text(found: Recommendation, checks: tuple[Check, ...], command: str | None) -> str:
     from specviz.analysis.advisor.sentences import figure_text, headline, k_text, reason_text
-    from specviz.servers.vllm.serving import version_note
+    from specviz.config import EngineKind
+    from specviz.servers.kinds import launcher_of
+    from specviz.servers.launch.printed_command import version_note
 
     lines = [headline(found)]
     lines += [f"  {reason_text(reason)}" for reason in found.reasons]
@@ -233,7 +240,7 @@ def _text(found: Recommendation, checks: tuple[Check, ...], command: str | None)
         ],
     )
     if found.method is not None:
-        note = version_note(found.method)
+        note = version_note(launcher_of(EngineKind.VLLM), found.method)
         command = command or f"vLLM does not have {found.method.value}."
         lines += _block("Command", [command, *([note] if note else [])])
     if found.router is not None:

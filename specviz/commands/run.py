@@ -43,8 +43,9 @@ def run(
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="NAME=VALUE for the embedded engine: shape=chain|tree, dtype=bfloat16|float32, "
-            "acceptance=exact|typical, draft_sampling=sampled|greedy, device=auto|cpu|cuda."
+            help="NAME=VALUE for the embedded engine: shape=chain|tree, "
+            "dtype=auto|bfloat16|float32, acceptance=exact|typical, "
+            "draft_sampling=sampled|greedy, device=auto|cpu|cuda."
         ),
     ] = None,
     trace: Annotated[

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.methods import METHODS, Method
 
@@ -32,8 +33,9 @@ def serve(
 ) -> None:
     """Start a vLLM server in the foreground. Flags after `--` are passed to vLLM."""
     from specviz.paths import DEMO_TARGET
+    from specviz.servers.kinds import launcher_of
     from specviz.servers.launch.foreground import serve as serve_until_stopped
-    from specviz.servers.vllm.command_line import ServerSpec
+    from specviz.servers.launch.launcher import ServerSpec
 
     demo = METHODS[method].demo_draft
     if draft is None and demo is not None:
@@ -41,6 +43,7 @@ def serve(
             raise UsageError("Name the draft model or head for your --model with --draft.")
         draft = str(demo)
     spec = ServerSpec(
+        launcher_of(EngineKind.VLLM),
         model=model or str(DEMO_TARGET),
         method=method,
         draft=draft,
