@@ -21,7 +21,7 @@ SCHEMAS = Path(__file__).parents[3] / "docs" / "schemas"
 PROMPT = "What is two and two?"
 PLAN = """
 warmup = 0
-max_tokens = 12
+max_tokens = 24
 [prompts]
 file = "prompts.txt"
 format = "text"
@@ -31,11 +31,11 @@ method = "baseline"
 method = "draft_model"
 k = 3
 [[arms]]
-method = "medusa"
+method = "eagle3"
 k = 5
 options = { shape = "tree" }
 """
-TREE = ("--method", "medusa", "--option", "shape=tree", "--k", "5", "--max-tokens", "12")
+TREE = ("--method", "eagle3", "--option", "shape=tree", "--k", "5", "--max-tokens", "24")
 KNOWN = ("--gpu-utilization", "0.3", "--output-tokens", "300", "--draft-fits", "--slo", "tpot")
 
 
@@ -88,7 +88,7 @@ def test_bench(bench: Any) -> None:
 
 def test_a_figure_has_one_value_traced_and_benchmarked(bench: Any, run: Any) -> None:
     """Greedy answers of one tree to one prompt: the drafts are the same, so are the figures."""
-    (cell,) = [one for one in bench["results"]["cells"] if one["method"] == "medusa"]
+    (cell,) = [one for one in bench["results"]["cells"] if one["method"] == "eagle3"]
     shared = cell["acceptance"].keys() & run["metrics"].keys()
     assert shared > {"alpha", "draft_acceptance_rate", "mean_acceptance_length", "num_drafts"}
     for name in shared - {"acceptance_rate_per_pos"}:
