@@ -24,8 +24,8 @@ def started_servers(pool: ServerPool) -> None:
     slots = pool.slots()
     if not slots:
         st.markdown(
-            "No server runs yet, and arms that run in the app need none. Live starts the demo "
-            "servers that other arms need; or start one here."
+            "No server is running. Arms in the app need none; Live starts the demo servers that "
+            "other arms need, or start one here."
         )
     for index, slot in enumerate(slots):
         with st.container(border=True):
