@@ -74,7 +74,7 @@ def recommend(
         bool | None,
         typer.Option(
             "--light-training/--no-light-training",
-            help="A light training of the draft is possible.",
+            help="Light training of a draft is possible.",
         ),
     ] = None,
     slo: Annotated[Aim | None, typer.Option(help="What to optimise.")] = None,

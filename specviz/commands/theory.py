@@ -107,7 +107,7 @@ def theory(
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Calculate tokens per step, speed-up, best K, roofline or acceptance, as options ask."""
+    """Calculate tokens per step, speed-up, best K, roofline or rejection sampling."""
     if (target_probs is None) != (draft_probs is None):
         raise UsageError("Give both --target-probs and --draft-probs, or neither.")
     found = {
