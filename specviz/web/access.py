@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 
-from specviz.remote.ingest import TOKEN, ingest_token
+from specviz.remote.token import TOKEN, own_token
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -39,7 +39,7 @@ def refusal(connection: HTTPConnection) -> JSONResponse | None:
     """None if this caller may go on, else 401 or 403 with a sentence that says what to do."""
     if "origin" in connection.headers:
         return _refused(403, "This is for programs, not for web pages.")
-    token = ingest_token()
+    token = own_token()
     scheme, _, given = connection.headers.get("authorization", "").partition(" ")
     if token is not None and scheme.lower() == "bearer":
         if hmac.compare_digest(given.strip().encode(), token.encode()):

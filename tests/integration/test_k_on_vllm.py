@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from specviz import runtime
@@ -67,9 +67,9 @@ def test_vllm_takes_the_schedule(start: Callable[[ServerSpec], Server]) -> None:
         )
     )
     asked = {"model": str(DEMO_TARGET), "prompt": "Name three rivers.", "max_tokens": 24}
-    answer = httpx.post(f"{server.url}/v1/completions", json=asked, timeout=60)
+    answer = httpx2.post(f"{server.url}/v1/completions", json=asked, timeout=60)
     assert answer.json()["usage"]["completion_tokens"] > 0
-    counted = httpx.get(f"{server.url}/metrics").text
+    counted = httpx2.get(f"{server.url}/metrics").text
     assert 'num_accepted_tokens_per_pos_total{engine="0"' in counted
     assert 'position="4"' in counted  # K = 5 for one request at a time
     server.stop()

@@ -7,20 +7,18 @@ see guard.py.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import subprocess
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import psutil
 
 if sys.platform == "linux":
@@ -206,7 +204,7 @@ def _answer_first_request(server: Server) -> None:
             "temperature": 0,
         }
         _get_json(f"{server.url}/v1/completions", server.spec, body)
-    except (OSError, ValueError, KeyError, IndexError) as error:
+    except (httpx2.HTTPError, ValueError, KeyError, IndexError) as error:
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.process.wait(5.0)  # a dying engine takes a moment to write its reason
         raise ServerStartFailed(_failure(server, error)) from error
@@ -227,19 +225,21 @@ def _exit_sentence(code: int) -> str:
 
 def _is_healthy(url: str) -> bool:
     try:
-        with urllib.request.urlopen(f"{url}/health", timeout=2.0) as response:
-            return bool(response.status == 200)
-    except OSError:
+        return httpx2.get(f"{url}/health", timeout=2.0).status_code == httpx2.codes.OK
+    except httpx2.HTTPError:
         return False
 
 
 def _get_json(url: str, spec: ServerSpec, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
-    if key := _api_key(spec):
-        request.add_header("Authorization", f"Bearer {key}")
-    with urllib.request.urlopen(request, timeout=FIRST_REQUEST_TIMEOUT_S) as response:
-        answer: dict[str, Any] = json.load(response)
+    key = _api_key(spec)
+    response = httpx2.request(
+        "GET" if body is None else "POST",
+        url,
+        json=body,
+        headers={"Authorization": f"Bearer {key}"} if key else {},
+        timeout=FIRST_REQUEST_TIMEOUT_S,
+    )
+    answer: dict[str, Any] = response.raise_for_status().json()
     return answer
 
 
