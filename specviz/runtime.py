@@ -11,7 +11,7 @@ from specviz.bench.board import BenchBoard, OpenArms, arms_of_this_machine
 from specviz.config import RunConfig
 from specviz.engines.base import Engine
 from specviz.live.jobs import JobBoard, OpenArm
-from specviz.live.measuring_lock import Turn
+from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import open_arm as open_any_arm
 from specviz.paths import LOGS
 from specviz.servers.launch.pool import ServerPool
@@ -55,10 +55,10 @@ def opened(
         ) -> tuple[Engine, RunConfig]:
             return await open_any_arm(config, servers, note)
 
-        turn = Turn()
-        jobs = JobBoard(open_arm or open_in_pool, store, turn)
-        benchmarks = BenchBoard(store, turn, timed_arms)
-        replays = ReplayBoard(store, turn)
+        measuring_lock = MeasuringLock()
+        jobs = JobBoard(open_arm or open_in_pool, store, measuring_lock)
+        benchmarks = BenchBoard(store, measuring_lock, timed_arms)
+        replays = ReplayBoard(store, measuring_lock)
         _current = Runtime(store, jobs, servers, benchmarks, replays)
         try:
             yield _current

@@ -23,7 +23,7 @@ from specviz.bench.runner import Bench, Note, OpenTimedArm, outcome
 from specviz.bench.tally import ArmTally, Tally
 from specviz.config import RunConfig, RunStatus
 from specviz.errors import SpecvizError, UsageError
-from specviz.live.measuring_lock import Turn
+from specviz.live.measuring_lock import MeasuringLock
 from specviz.machine import git_revision, hardware_summary
 from specviz.opening import TimedArm, open_timed_arm
 from specviz.paths import LOGS
@@ -59,11 +59,11 @@ class BenchBoard:
     def __init__(
         self,
         store: Store,
-        turn: Turn,
+        measuring_lock: MeasuringLock,
         open_arms: OpenArms,
     ) -> None:
         self._store = store
-        self._turn = turn
+        self._measuring_lock = measuring_lock
         self._open_arms = open_arms
         self._benches: dict[str, Bench] = {}
         self._threads: dict[str, threading.Thread] = {}
@@ -168,7 +168,7 @@ class BenchBoard:
             self._store.benchmark_log(benchmark_id),
             Tally(benchmark_id, plan.name, [ArmTally(name, 0) for name in plan.arm_names]),
             Control(),
-            self._turn,
+            self._measuring_lock,
         )
         for arm, planned in bench.planned().items():
             bench.tally.arms[arm].planned = planned

@@ -26,7 +26,7 @@ from specviz.bench.schedule import Stage, blocks, rounds_of_arms, stages, turns_
 from specviz.bench.tally import Tally
 from specviz.config import EngineKind, RunConfig, RunStatus, Sampling
 from specviz.errors import RequestRefused, SpecvizError
-from specviz.live.measuring_lock import Turn
+from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import TimedArm
 from specviz.prompts.sets import Conversation
 from specviz.store import BenchmarkLog, SampleRow
@@ -54,7 +54,7 @@ class Bench:
     log: BenchmarkLog
     tally: Tally
     control: Control
-    turn: Turn
+    measuring_lock: MeasuringLock
     done: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
     refused: int = 0
 
@@ -153,8 +153,8 @@ class Bench:
         arm = round_.arm
         rng = random.Random(f"{self.plan.seed}/{stage.repetition}/{number}")
         while talks and await self._may_go_on(arm):
-            await self.turn.yields()
-            async with self.turn.taken():
+            await self.measuring_lock.let_others_go()
+            async with self.measuring_lock.hold():
                 self._say(stage, arm)
                 under_way = Block(
                     talks,
@@ -258,7 +258,7 @@ class Bench:
         ]
         answers: list[Answered] = []
         while short and await self._may_go_on(arm):
-            async with self.turn.taken():
+            async with self.measuring_lock.hold():
                 block = Block(
                     short, arm.engine.sample, answers.append, lambda: self.control.goes_on
                 )

@@ -18,7 +18,7 @@ from specviz.config import Prompt, Run, RunConfig, RunStatus
 from specviz.engines.base import Engine
 from specviz.errors import SpecvizError, UsageError
 from specviz.live.job import MAX_ARMS, ArmLog, Job, Phase
-from specviz.live.measuring_lock import Turn
+from specviz.live.measuring_lock import MeasuringLock
 from specviz.live.record import answer, store_failure
 from specviz.store import RunSink
 
@@ -35,13 +35,15 @@ KEPT_JOBS = 50
 class JobBoard:
     """All jobs of this process."""
 
-    def __init__(self, open_arm: OpenArm, store: RunSink, turn: Turn | None = None) -> None:
+    def __init__(
+        self, open_arm: OpenArm, store: RunSink, measuring_lock: MeasuringLock | None = None
+    ) -> None:
         self._open_arm = open_arm
         self._store = store
         self._jobs: dict[str, Job] = {}
         self._running: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = {}
         self._lock = threading.Lock()
-        self._turn = turn or Turn()
+        self._measuring_lock = measuring_lock or MeasuringLock()
 
     def start(self, prompt: Prompt, configs: Sequence[RunConfig], *, at_once: bool = False) -> Job:
         """Start a job. Raises UsageError for no arm or too many."""
@@ -106,7 +108,7 @@ class JobBoard:
             # servers load side by side; measuring begins when none is loading any more
             opened = await asyncio.gather(*(self._open(job, arm, engines) for arm in job.arms))
             ready = [(arm, engine) for arm, engine in zip(job.arms, opened, strict=True) if engine]
-            async with self._my_turn([arm for arm, _ in ready]):
+            async with self._measuring([arm for arm, _ in ready]):
                 if job.at_once:
                     await asyncio.gather(*(self._answer(job, arm, engine) for arm, engine in ready))
                 else:
@@ -114,14 +116,14 @@ class JobBoard:
                         await self._answer(job, arm, engine)
 
     @asynccontextmanager
-    async def _my_turn(self, arms: Sequence[ArmLog]) -> AsyncIterator[None]:
+    async def _measuring(self, arms: Sequence[ArmLog]) -> AsyncIterator[None]:
         """One job answers at a time: another's requests would spoil the figures of both."""
 
         def say(note: str | None) -> None:
             for arm in arms:
                 arm.note = note
 
-        async with self._turn.taken(lambda: say("waiting for another run to finish")):
+        async with self._measuring_lock.hold(lambda: say("waiting for another run to finish")):
             say(None)
             yield
 

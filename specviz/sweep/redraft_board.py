@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from specviz.errors import SpecvizError, UsageError
-from specviz.live.measuring_lock import Turn
+from specviz.live.measuring_lock import MeasuringLock
 from specviz.store import Store
 from specviz.sweep.redraft import ReplayStopped, replay_arm
 
@@ -32,9 +32,9 @@ class ReplayProgress:
 class ReplayBoard:
     """Starts replays and tells how far they are. Methods may be called from any thread."""
 
-    def __init__(self, store: Store, turn: Turn) -> None:
+    def __init__(self, store: Store, measuring_lock: MeasuringLock) -> None:
         self._store = store
-        self._turn = turn
+        self._measuring_lock = measuring_lock
         self._progress: dict[ArmKey, ReplayProgress] = {}
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
@@ -71,7 +71,7 @@ class ReplayBoard:
     def _run(self, key: ArmKey) -> None:
         error: str | None = None
         try:
-            asyncio.run(self._in_turn(key))
+            asyncio.run(self._when_free(key))
         except ReplayStopped:
             error = "Stopped: nothing of it was kept."
         except SpecvizError as failure:
@@ -81,8 +81,8 @@ class ReplayBoard:
             error = f"{type(defect).__name__}: {defect}"
         self._progress[key] = replace(self._progress[key], ended=True, error=error)
 
-    async def _in_turn(self, key: ArmKey) -> None:
-        async with self._turn.taken(on_wait=self._check):
+    async def _when_free(self, key: ArmKey) -> None:
+        async with self._measuring_lock.hold(on_wait=self._check):
             report = partial(self._report, key)
             await asyncio.to_thread(replay_arm, self._store, *key, report, self._stop.is_set)
 

@@ -14,7 +14,7 @@ from bench_boards import until
 from specviz.config import EngineKind, Method, RunConfig
 from specviz.engines.redraft import replayable
 from specviz.errors import UsageError
-from specviz.live.measuring_lock import Turn
+from specviz.live.measuring_lock import MeasuringLock
 from specviz.sweep import redraft_board as replays_module
 from specviz.sweep.redraft import ReplayStopped
 from specviz.sweep.redraft_board import ReplayBoard, ReplayProgress
@@ -57,13 +57,13 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 
 @pytest.fixture
-def turn() -> Turn:
-    return Turn()
+def measuring_lock() -> MeasuringLock:
+    return MeasuringLock()
 
 
 @pytest.fixture
-def board(gate: Gate, turn: Turn) -> Iterator[ReplayBoard]:
-    made = ReplayBoard(None, turn)  # type: ignore[arg-type]  # the gate needs no store
+def board(gate: Gate, measuring_lock: MeasuringLock) -> Iterator[ReplayBoard]:
+    made = ReplayBoard(None, measuring_lock)  # type: ignore[arg-type]  # the gate needs no store
     yield made
     made.close(5)
 
@@ -114,7 +114,9 @@ def test_why_one_ended_is_told(
     assert board.progress("b", 1) == ReplayProgress(1, 2, ended=True, error=said)
 
 
-async def test_nothing_else_measures_meanwhile(board: ReplayBoard, gate: Gate, turn: Turn) -> None:
+async def test_nothing_else_measures_meanwhile(
+    board: ReplayBoard, gate: Gate, measuring_lock: MeasuringLock
+) -> None:
     board.start("b", 1)
     assert await asyncio.to_thread(gate.reached.wait, 5)
     waited: list[bool] = []
@@ -123,16 +125,16 @@ async def test_nothing_else_measures_meanwhile(board: ReplayBoard, gate: Gate, t
         waited.append(gate.opened.is_set())
         gate.opened.set()
 
-    async with turn.taken(on_wait):
+    async with measuring_lock.hold(on_wait):
         board.wait(5)
     assert waited[0] is False
     assert board.progress("b", 1) == ReplayProgress(2, 2, ended=True)
 
 
 async def test_one_that_waits_its_turn_can_be_stopped(
-    board: ReplayBoard, gate: Gate, turn: Turn
+    board: ReplayBoard, gate: Gate, measuring_lock: MeasuringLock
 ) -> None:
-    async with turn.taken():
+    async with measuring_lock.hold():
         board.start("b", 1)
         await asyncio.sleep(0.1)
         assert board.progress("b", 1) == ReplayProgress() and gate.arms == []

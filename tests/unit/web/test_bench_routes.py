@@ -235,8 +235,7 @@ def test_a_command_cancels_and_resumes_the_apps_benchmark(
 
 
 def test_an_app_that_is_not_there_is_one_sentence() -> None:
-    with pytest.raises(
-        StoreError, match=r"http://127\.0\.0\.1:9 does not answer.* can be resumed"
-    ) as raised:
+    says = r"http://127\.0\.0\.1:9 does not answer.* can be resumed"
+    with pytest.raises(AppUnreachable, match=says) as raised:
         RemoteBoard("http://127.0.0.1:9").progress("b")
     assert "\n" not in str(raised.value)
