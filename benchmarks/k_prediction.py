@@ -2,7 +2,7 @@
 
 A sweep of baseline and K 1 to 15, arms interleaved, is run on the embedded engine (or on vLLM
 servers with `--engine vllm`, where speed-up is not asked for). The foretelling sees the baseline,
-the arm at the largest K and, on the embedded engine, the replay of that arm: nothing of the others.
+the arm at the largest K and, on the embedded engine, the redraft of that arm, nothing else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from specviz.prompts.shipped import CATEGORIES
 from specviz.store import Store
 from specviz.sweep.evidence import Evidence, evidence
 from specviz.sweep.plan import sweep_plan
-from specviz.sweep.redraft import replay_arm
+from specviz.sweep.redraft import redraft_arm
 
 LARGEST = 15
 
@@ -65,9 +65,9 @@ def compare(store: Store, benchmark_id: str) -> list[Row]:
     largest = max(arms, key=lambda arm: arms[arm])
     baseline = results.arms[largest].baseline
     try:
-        replay_arm(store, benchmark_id, largest, lambda done, planned: None, lambda: False)
+        redraft_arm(store, benchmark_id, largest, lambda done, planned: None, lambda: False)
     except UsageError as error:
-        print(f"No replay: {error}")
+        print(f"No redraft: {error}")
     known = evidence(store, benchmark_id, {largest: arms[largest]}, baseline)
     assert known is not None
     if known.cost:
@@ -75,14 +75,14 @@ def compare(store: Store, benchmark_id: str) -> list[Row]:
     cells = {cell.k: cell for cell in results.cells if cell.arm_index in arms}
     return [
         row
-        for source, replayed in ((Source.REPLAYED, True), (Source.PREDICTED, False))
-        for row in rows(source, known, cells, replayed=replayed)
+        for source, redrafted in ((Source.REDRAFTED, True), (Source.PREDICTED, False))
+        for row in rows(source, known, cells, redrafted=redrafted)
     ]
 
 
-def rows(source: Source, known: Evidence, cells, *, replayed: bool) -> list[Row]:
+def rows(source: Source, known: Evidence, cells, *, redrafted: bool) -> list[Row]:
     found = []
-    for foretold in known.predictions(range(1, LARGEST), replayed=replayed):
+    for foretold in known.predictions(range(1, LARGEST), redrafted=redrafted):
         cell = cells[foretold.k]
         speedup = cell.speedup.ratio if cell.speedup else None
         told = foretold.speedup.value if foretold.speedup else None

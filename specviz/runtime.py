@@ -17,7 +17,7 @@ from specviz.paths import LOGS
 from specviz.servers.launch.pool import ServerPool
 from specviz.store import Location, Store, default_location, open_store
 from specviz.store.history.edits import remove_expired
-from specviz.sweep.redraft_board import ReplayBoard
+from specviz.sweep.redraft_board import RedraftBoard
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Runtime:
     jobs: JobBoard
     servers: ServerPool
     benchmarks: BenchBoard
-    replays: ReplayBoard
+    redrafts: RedraftBoard
 
 
 _current: Runtime | None = None
@@ -58,12 +58,12 @@ def opened(
         measuring_lock = MeasuringLock()
         jobs = JobBoard(open_arm or open_in_pool, store, measuring_lock)
         benchmarks = BenchBoard(store, measuring_lock, timed_arms)
-        replays = ReplayBoard(store, measuring_lock)
-        _current = Runtime(store, jobs, servers, benchmarks, replays)
+        redrafts = RedraftBoard(store, measuring_lock)
+        _current = Runtime(store, jobs, servers, benchmarks, redrafts)
         try:
             yield _current
         finally:
-            replays.close()
+            redrafts.close()
             benchmarks.close()
             jobs.close()
             servers.close()

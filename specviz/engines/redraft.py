@@ -1,4 +1,4 @@
-"""Which arms can be replayed on this machine, and the engine that does it."""
+"""Which arms can be redrafted on this machine, and the engine that does it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from specviz.errors import UsageError
 if TYPE_CHECKING:
     from specviz.engines.embedded.engine import EmbeddedEngine
 
-REPLAYABLE = (
+REDRAFTABLE = (
     *(Method.DRAFT_MODEL, Method.NGRAM, Method.MEDUSA),
     *(Method.EAGLE, Method.EAGLE3, Method.LAYER_SKIP),
 )
@@ -20,28 +20,28 @@ REPLAYABLE = (
 smaller K does. Suffix learns from earlier answers, SWIFT and Mirror from their own steps."""
 
 
-def replayable(config: RunConfig) -> RunConfig:
+def redraftable(config: RunConfig) -> RunConfig:
     """The embedded arm that drafts as `config` did.
 
     A vLLM server's drafts are made again from the same checkpoints. Raises UsageError where that
     cannot be done, with the reason.
     """
-    if config.method not in REPLAYABLE:
+    if config.method not in REDRAFTABLE:
         name = config.method or "A server that does not say how it drafts"
         raise UsageError(
-            f"{name} cannot be replayed: what it drafts depends on more than the answer so far. "
+            f"{name} cannot be redrafted: what it drafts depends on more than the answer so far. "
             "Measure each K instead."
         )
     is_embedded = config.engine is EngineKind.EMBEDDED
     if is_embedded and _drafts_trees(config):
-        raise UsageError("Trees cannot be replayed: another K has other branches. Measure each K.")
+        raise UsageError("Trees cannot be redrafted: another K has other branches. Measure each K.")
     if config.server_url:
         raise UsageError(
             "An attached server's models are not on this machine: measure each K instead."
         )
     for folder in (config.model, config.draft):
         if folder and not Path(folder).is_dir():
-            raise UsageError(f"A replay needs the models in a folder; {folder} is none.")
+            raise UsageError(f"A redraft needs the models in a folder; {folder} is none.")
     # vLLM drafts chains, and its flags say nothing to the embedded engine
     options = config.options if is_embedded else {"shape": "chain"}
     return replace(config, engine=EngineKind.EMBEDDED, traced=False, options=options)

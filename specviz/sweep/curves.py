@@ -27,19 +27,19 @@ def measured(results: Results, arms: Sequence[ArmState], place: Place) -> KCurve
 
 
 def computed(known: Evidence | None, measured: KCurve) -> list[KCurve]:
-    """Every K up to the largest: replayed where a replay is stored, and predicted."""
+    """Every K up to the largest: redrafted where a redraft is stored, and predicted."""
     if known is None:
         return []
     memory_gb = next((p.memory_gb for p in reversed(measured.points) if p.k == known.k), None)
     time = f"Time: {known.cost.basis}." if known.cost else "Times need a baseline."
     notes = {
-        Source.REPLAYED: f"The steps that each K would have taken. {time}",
+        Source.REDRAFTED: f"The steps that each K would have taken. {time}",
         Source.PREDICTED: f"K {known.k}'s steps cut short. {time}",
     }
     ks = range(1, known.k + 1)
     curves = [
         predicted_curve(
-            known.predictions(ks, replayed=source is Source.REPLAYED), source, note, memory_gb
+            known.predictions(ks, redrafted=source is Source.REDRAFTED), source, note, memory_gb
         )
         for source, note in notes.items()
     ]

@@ -1,4 +1,4 @@
-"""An exact replay: the answers of one arm at its K, drafted again behind every token.
+"""An exact redraft: the answers of one arm at its K, drafted again behind every token.
 
 What it finds tells every smaller K of the arm, without asking anything again.
 """
@@ -12,15 +12,15 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from specviz.analysis.k.answers import Key
-from specviz.analysis.k.replay import Foresight, corrected
+from specviz.analysis.k.redraft import Redraft, corrected
 from specviz.bench.block import Talk
 from specviz.bench.plan_toml import parse_plan
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
-from specviz.engines.redraft import open_embedded_arm, replayable
+from specviz.engines.redraft import open_embedded_arm, redraftable
 from specviz.errors import UsageError
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_conversations
-from specviz.store.benchmarks.redrafts import StepTime, StoredAnswer, put_replay, read_answers
+from specviz.store.benchmarks.redrafts import StepTime, StoredAnswer, put_redraft, read_answers
 from specviz.trace import Step
 
 if TYPE_CHECKING:
@@ -35,36 +35,36 @@ Report = Callable[[int, int], None]
 """Told after every answer: how many are done, of how many."""
 
 
-class ReplayStopped(Exception):
-    """Somebody asked the replay to end."""
+class RedraftStopped(Exception):
+    """Somebody asked the redraft to end."""
 
 
-def replay_arm(
+def redraft_arm(
     store: Store, benchmark_id: str, arm_index: int, report: Report, stops: Callable[[], bool]
 ) -> None:
-    """Replay an arm's answers at temperature 0, one at a time, and store what was found.
+    """Redraft an arm's answers at temperature 0, one at a time, and store what was found.
 
-    Raises UsageError where the arm cannot be replayed, StoreError, ReplayStopped.
+    Raises UsageError where the arm cannot be redrafted, StoreError, RedraftStopped.
     """
     plan = parse_plan(store.benchmark(benchmark_id).plan_toml)
     config = plan.arms[arm_index].config
-    again = replayable(config)
+    again = redraftable(config)
     answers = _answers(store, benchmark_id, arm_index)
     prompts = _prompts(store, benchmark_id, answers)
     engine = open_embedded_arm(again)
-    found: dict[Key, Foresight] = {}
+    found: dict[Key, Redraft] = {}
     for stored, prompt in zip(answers, prompts, strict=True):
         if stops():
-            raise ReplayStopped
+            raise RedraftStopped
         assert stored.token_ids is not None
-        foresight = engine.foresee(prompt, stored.token_ids)
-        found[stored.answer.key] = corrected(foresight, stored.answer)
+        redraft = engine.redraft(prompt, stored.token_ids)
+        found[stored.answer.key] = corrected(redraft, stored.answer)
         report(len(found), len(answers))
     is_same_machine = config.engine is EngineKind.EMBEDDED
     k = next(iter(found.values())).k  # the method's usual one where the plan names none
     timed = prompts[:TIMED_PROMPTS] if is_same_machine else []
     times = _step_times(again, k, timed, stops)
-    store.write(partial(put_replay, benchmark_id=benchmark_id, arm_index=arm_index,
+    store.write(partial(put_redraft, benchmark_id=benchmark_id, arm_index=arm_index,
                         answers=found, times=times))  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def _answers(store: Store, benchmark_id: str, arm_index: int) -> list[StoredAnsw
             first.setdefault(answer.answer.key, answer)
     if not first:
         raise UsageError(
-            "There is nothing to replay: the arm has no finished answer at temperature 0 and "
+            "There is nothing to redraft: the arm has no finished answer at temperature 0 and "
             "concurrency 1 whose tokens are known."
         )
     return list(first.values())
@@ -110,7 +110,7 @@ def _step_times(
         for prompt in prompts:
             for k, engine in engines.items():
                 if stops():
-                    raise ReplayStopped
+                    raise RedraftStopped
                 times = _wall_ms(engine, prompt, drafting=k > 0)
                 if number > 0:
                     spent[k] += times

@@ -24,7 +24,7 @@ from specviz.servers.launch.server import Server
 from specviz.servers.vllm.command_line import ServerSpec
 from specviz.sweep.evidence import evidence
 from specviz.sweep.plan import sweep_plan
-from specviz.sweep.redraft import replay_arm
+from specviz.sweep.redraft import redraft_arm
 from specviz.views.k.sections import vllm_config
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -49,11 +49,11 @@ def test_one_run_foretells_smaller_ks(current: runtime.Runtime) -> None:
     results = results_of(store, benchmark_id)
     lengths = {cell.k: cell.acceptance.length for cell in results.cells if cell.acceptance}
     largest = next(arm.arm_index for arm in results.arms if arm.k == max(KS))
-    replay_arm(store, benchmark_id, largest, lambda *_: None, lambda: False)
+    redraft_arm(store, benchmark_id, largest, lambda *_: None, lambda: False)
     known = evidence(store, benchmark_id, {largest: max(KS)}, 0)
     assert known is not None
-    for replayed, rel in ((True, 0.02), (False, 0.05)):
-        for found in known.predictions(KS, replayed=replayed):
+    for redrafted, rel in ((True, 0.02), (False, 0.05)):
+        for found in known.predictions(KS, redrafted=redrafted):
             assert found.length.value == pytest.approx(lengths[found.k], rel=rel)
 
 

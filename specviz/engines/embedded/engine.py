@@ -9,13 +9,13 @@ import uuid
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from itertools import takewhile
 
-from specviz.analysis.k.replay import Foresight
+from specviz.analysis.k.redraft import Redraft
 from specviz.config import Prompt, Sampling
 from specviz.engines.embedded.decode import Decoder
 from specviz.engines.embedded.draft import Proposer
 from specviz.engines.embedded.kv_cache import KVCache
 from specviz.engines.embedded.model import Llama
-from specviz.engines.embedded.redraft import accept_nothing, foresee
+from specviz.engines.embedded.redraft import accept_nothing, redraft
 from specviz.engines.embedded.sampler import Sampler
 from specviz.engines.embedded.steps import StepMaker
 from specviz.engines.embedded.tokenizer import ChatTokenizer
@@ -105,11 +105,11 @@ class EmbeddedEngine:
         extra = self._proposer.extra_bytes() if self._proposer else ExtraBytes()
         yield RequestFinished(tuple(prompt_ids), ttft_ms, elapsed_ms, reason, extra)
 
-    def foresee(self, prompt: Prompt, answer: Sequence[int]) -> Foresight:
+    def redraft(self, prompt: Prompt, answer: Sequence[int]) -> Redraft:
         """What would be drafted behind every token of an answer to the prompt, greedily."""
         decoder = Decoder(self._target, self._proposer, accept_nothing, self._decoder.cache)
         prompt_ids = self._tokenizer.encode_chat(prompt.messages)
-        return foresee(decoder, prompt_ids, answer, self._k, self._target.device)
+        return redraft(decoder, prompt_ids, answer, self._k, self._target.device)
 
     async def close(self) -> None:
         """Models stay loaded for the next engine; the cache goes with this one."""

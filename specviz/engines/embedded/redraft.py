@@ -1,4 +1,4 @@
-"""What a method would draft behind every token of an answer: the material of an exact replay."""
+"""What a method would draft behind every token of an answer: the material of an exact redraft."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import islice
 import torch
 from torch import Tensor
 
-from specviz.analysis.k.replay import Foresight
+from specviz.analysis.k.redraft import Redraft
 from specviz.config import Sampling
 from specviz.engines.embedded.decode import Decoder, Round
 from specviz.engines.embedded.draft import Draft
@@ -17,13 +17,13 @@ from specviz.engines.embedded.verify import Judgement
 from specviz.trace import Verdict
 
 
-def foresee(
+def redraft(
     decoder: Decoder,
     prompt_ids: Sequence[int],
     answer: Sequence[int],
     k: int,
     device: torch.device,
-) -> Foresight:
+) -> Redraft:
     """Draft `k` tokens greedily behind every token of `answer`.
 
     `decoder` must `accept_nothing`. Tokens drafted beyond the end are judged by what the target
@@ -33,7 +33,7 @@ def foresee(
     rounds = [*islice(decoder.rounds(prompt_ids, follower, k), len(answer) + k)]
     said = [done.verified.next_token for done in rounds]
     behind = rounds[1 : len(answer)]
-    return Foresight(
+    return Redraft(
         k=k,
         output_tokens=len(answer),
         drafted=tuple(len(done.draft.token_ids) for done in behind),

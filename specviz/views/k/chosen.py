@@ -10,7 +10,7 @@ import streamlit as st
 from specviz.analysis.benchmark.families import Family
 from specviz.analysis.k.curves import KCurve
 from specviz.store import Store
-from specviz.store.benchmarks.redrafts import count_replays
+from specviz.store.benchmarks.redrafts import count_redrafts
 from specviz.sweep import curves as k_curves
 from specviz.sweep.curves import Place
 from specviz.sweep.evidence import Evidence, evidence
@@ -28,7 +28,7 @@ class Chosen:
 
     @property
     def largest(self) -> int:
-        """The arm index of the largest K, the one that is replayed."""
+        """The arm index of the largest K, the one that is redrafted."""
         return self.family.arms[-1].arm_index
 
     def measured(self, place: Place) -> KCurve:
@@ -36,7 +36,7 @@ class Chosen:
         return k_curves.measured(self.opened.results, self.family.arms, place)
 
     def computed(self, place: Place) -> list[KCurve]:
-        """Every K below the largest, replayed where a replay is stored, and predicted."""
+        """Every K below the largest, redrafted where a redraft is stored, and predicted."""
         return _computed(self.opened.store, self._key(place), place, self.measured(place))
 
     def evidence(self, place: Place) -> Evidence | None:
@@ -49,7 +49,7 @@ class Chosen:
         return EvidenceKey(
             row.benchmark_id,
             row.finished,
-            self.opened.store.read(partial(count_replays, benchmark_id=row.benchmark_id)),
+            self.opened.store.read(partial(count_redrafts, benchmark_id=row.benchmark_id)),
             tuple((arm.arm_index, arm.k or 0) for arm in arms),
             arms[0].baseline,
             place.temperature,
@@ -63,7 +63,7 @@ class EvidenceKey:
 
     benchmark_id: str
     finished: int
-    replayed: int
+    redrafted: int
     arms: tuple[tuple[int, int], ...]
     baseline: int | None
     temperature: float

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from specviz.analysis.k.replay import Foresight, replay
+from specviz.analysis.k.redraft import Redraft, steps_at
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.opening import open_engine
 from specviz.prompts.shipped import load_prompts
@@ -36,30 +36,30 @@ def answered(method: Method, k: int) -> list[Trace]:
 
 
 @cache
-def foreseen(method: Method) -> tuple[Foresight, ...]:
+def redrafts(method: Method) -> tuple[Redraft, ...]:
     """From one engine at the largest K, over the answers that this K gave."""
     largest = LARGEST.get(method, 15)
     engine, _ = open_engine(arm(method, largest))
     answers = answered(method, largest)
     return tuple(
-        engine.foresee(prompt, trace.token_ids)
+        engine.redraft(prompt, trace.token_ids)
         for prompt, trace in zip(prompts(), answers, strict=True)
     )
 
 
 @pytest.mark.parametrize(("method", "k"), CASES)
-def test_the_replay_takes_the_steps_of_a_real_run(method: Method, k: int):
-    for trace, answer in zip(answered(method, k), foreseen(method), strict=True):
+def test_the_redraft_takes_the_steps_of_a_real_run(method: Method, k: int):
+    for trace, answer in zip(answered(method, k), redrafts(method), strict=True):
         drafting = [step for step in trace.steps if step.drafted]
-        replayed = replay(answer, k)
-        assert replayed.accepted == tuple(step.num_accepted for step in drafting)
-        assert replayed.drafted == tuple(len(step.drafted) for step in drafting)
-        assert replayed.num_steps == len(trace.steps) - 1
+        redrafted = steps_at(answer, k)
+        assert redrafted.accepted == tuple(step.num_accepted for step in drafting)
+        assert redrafted.drafted == tuple(len(step.drafted) for step in drafting)
+        assert redrafted.num_steps == len(trace.steps) - 1
 
 
 def test_an_answer_of_another_model_is_followed():
     engine, _ = open_engine(arm(Method.DRAFT_MODEL, 5))
-    own = foreseen(Method.DRAFT_MODEL)[0]
-    other = engine.foresee(prompts()[0], range(100, 100 + own.output_tokens))
+    own = redrafts(Method.DRAFT_MODEL)[0]
+    other = engine.redraft(prompts()[0], range(100, 100 + own.output_tokens))
     assert other.output_tokens == own.output_tokens
     assert sum(other.matched) < sum(own.matched)

@@ -1,4 +1,4 @@
-"""Replays in the background: one at a time, in turn with what measures, and told how they end."""
+"""Redrafts in the background: one at a time, in turn with what measures, and told how they end."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import pytest
 from bench_boards import until
 
 from specviz.config import EngineKind, Method, RunConfig
-from specviz.engines.redraft import replayable
+from specviz.engines.redraft import redraftable
 from specviz.errors import UsageError
 from specviz.live.measuring_lock import MeasuringLock
-from specviz.sweep import redraft_board as replays_module
-from specviz.sweep.redraft import ReplayStopped
-from specviz.sweep.redraft_board import ReplayBoard, ReplayProgress
+from specviz.sweep import redraft_board as redrafts_module
+from specviz.sweep.redraft import RedraftStopped
+from specviz.sweep.redraft_board import RedraftBoard, RedraftProgress
 
 STOPPED = "Stopped: nothing of it was kept."
 
 
 class Gate:
-    """A replay of two answers that waits between them, and then ends as `outcome` says."""
+    """A redraft of two answers that waits between them, and then ends as `outcome` says."""
 
     def __init__(self) -> None:
         self.reached, self.opened = threading.Event(), threading.Event()
@@ -43,7 +43,7 @@ class Gate:
         self.reached.set()
         until(lambda: self.opened.is_set() or stops())
         if stops():
-            raise ReplayStopped
+            raise RedraftStopped
         if self.outcome:
             raise self.outcome
         report(2, 2)
@@ -52,7 +52,7 @@ class Gate:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     made = Gate()
-    monkeypatch.setattr(replays_module, "replay_arm", made)
+    monkeypatch.setattr(redrafts_module, "redraft_arm", made)
     return made
 
 
@@ -62,60 +62,62 @@ def measuring_lock() -> MeasuringLock:
 
 
 @pytest.fixture
-def board(gate: Gate, measuring_lock: MeasuringLock) -> Iterator[ReplayBoard]:
-    made = ReplayBoard(None, measuring_lock)  # type: ignore[arg-type]  # the gate needs no store
+def board(gate: Gate, measuring_lock: MeasuringLock) -> Iterator[RedraftBoard]:
+    made = RedraftBoard(None, measuring_lock)  # type: ignore[arg-type]  # the gate needs no store
     yield made
     made.close(5)
 
 
-def test_one_replay_at_a_time_and_its_progress(board: ReplayBoard, gate: Gate) -> None:
+def test_one_redraft_at_a_time_and_its_progress(board: RedraftBoard, gate: Gate) -> None:
     assert board.progress("b", 1) is None
     board.start("b", 1)
     assert gate.reached.wait(5)
-    assert board.progress("b", 1) == ReplayProgress(1, 2)
-    with pytest.raises(UsageError, match="Another replay is running"):
+    assert board.progress("b", 1) == RedraftProgress(1, 2)
+    with pytest.raises(UsageError, match="Another redraft is running"):
         board.start("b", 2)
     assert board.progress("b", 2) is None
     gate.opened.set()
     board.wait(5)
-    assert board.progress("b", 1) == ReplayProgress(2, 2, ended=True)
+    assert board.progress("b", 1) == RedraftProgress(2, 2, ended=True)
     board.start("b", 2)
     board.wait(5)
-    assert board.progress("b", 2) == ReplayProgress(2, 2, ended=True)
+    assert board.progress("b", 2) == RedraftProgress(2, 2, ended=True)
     assert gate.arms == [("b", 1), ("b", 2)]
 
 
-def test_one_that_was_stopped_says_so_and_the_next_one_runs(board: ReplayBoard, gate: Gate) -> None:
+def test_a_stopped_one_says_so_and_the_next_one_runs(
+    board: RedraftBoard, gate: Gate
+) -> None:
     board.start("b", 1)
     assert gate.reached.wait(5)
     board.stop()
     board.wait(5)
-    assert board.progress("b", 1) == ReplayProgress(1, 2, ended=True, error=STOPPED)
+    assert board.progress("b", 1) == RedraftProgress(1, 2, ended=True, error=STOPPED)
     gate.opened.set()
     board.start("b", 1)
     board.wait(5)
-    assert board.progress("b", 1) == ReplayProgress(2, 2, ended=True)
+    assert board.progress("b", 1) == RedraftProgress(2, 2, ended=True)
 
 
 @pytest.mark.parametrize(
     ("outcome", "said"),
     [
-        (UsageError("There is nothing to replay."), "There is nothing to replay."),
+        (UsageError("There is nothing to redraft."), "There is nothing to redraft."),
         (KeyError("defect"), "KeyError: 'defect'"),
     ],
 )
 def test_why_one_ended_is_told(
-    board: ReplayBoard, gate: Gate, outcome: Exception, said: str
+    board: RedraftBoard, gate: Gate, outcome: Exception, said: str
 ) -> None:
     gate.outcome = outcome
     gate.opened.set()
     board.start("b", 1)
     board.wait(5)
-    assert board.progress("b", 1) == ReplayProgress(1, 2, ended=True, error=said)
+    assert board.progress("b", 1) == RedraftProgress(1, 2, ended=True, error=said)
 
 
 async def test_nothing_else_measures_meanwhile(
-    board: ReplayBoard, gate: Gate, measuring_lock: MeasuringLock
+    board: RedraftBoard, gate: Gate, measuring_lock: MeasuringLock
 ) -> None:
     board.start("b", 1)
     assert await asyncio.to_thread(gate.reached.wait, 5)
@@ -128,28 +130,28 @@ async def test_nothing_else_measures_meanwhile(
     async with measuring_lock.hold(on_wait):
         board.wait(5)
     assert waited[0] is False
-    assert board.progress("b", 1) == ReplayProgress(2, 2, ended=True)
+    assert board.progress("b", 1) == RedraftProgress(2, 2, ended=True)
 
 
 async def test_one_that_waits_its_turn_can_be_stopped(
-    board: ReplayBoard, gate: Gate, measuring_lock: MeasuringLock
+    board: RedraftBoard, gate: Gate, measuring_lock: MeasuringLock
 ) -> None:
     async with measuring_lock.hold():
         board.start("b", 1)
         await asyncio.sleep(0.1)
-        assert board.progress("b", 1) == ReplayProgress() and gate.arms == []
+        assert board.progress("b", 1) == RedraftProgress() and gate.arms == []
         board.stop()
         await asyncio.to_thread(board.wait, 5)
-        assert board.progress("b", 1) == ReplayProgress(ended=True, error=STOPPED)
+        assert board.progress("b", 1) == RedraftProgress(ended=True, error=STOPPED)
     assert gate.arms == []
 
 
-def test_closing_ends_what_runs(board: ReplayBoard, gate: Gate) -> None:
+def test_closing_ends_what_runs(board: RedraftBoard, gate: Gate) -> None:
     board.close()
     board.start("b", 1)
     assert gate.reached.wait(5)
     board.close(5)
-    assert board.progress("b", 1) == ReplayProgress(1, 2, ended=True, error=STOPPED)
+    assert board.progress("b", 1) == RedraftProgress(1, 2, ended=True, error=STOPPED)
 
 
 def config(method: Method | None, k: int | None = 3, **changes: Any) -> RunConfig:
@@ -160,14 +162,14 @@ def config(method: Method | None, k: int | None = 3, **changes: Any) -> RunConfi
 @pytest.mark.parametrize(
     ("method", "changes", "said"),
     [
-        (Method.SWIFT, {}, "swift cannot be replayed"),
-        (Method.SUFFIX, {}, "suffix cannot be replayed"),
-        (Method.MIRROR, {}, "mirror cannot be replayed"),
-        (Method.BASELINE, {"k": None}, "baseline cannot be replayed"),
+        (Method.SWIFT, {}, "swift cannot be redrafted"),
+        (Method.SUFFIX, {}, "suffix cannot be redrafted"),
+        (Method.MIRROR, {}, "mirror cannot be redrafted"),
+        (Method.BASELINE, {"k": None}, "baseline cannot be redrafted"),
         (None, {"server_url": "http://127.0.0.1:1"}, "does not say how it drafts"),
-        (Method.EAGLE, {"options": {"shape": "tree"}}, "Trees cannot be replayed"),
-        (Method.MEDUSA, {}, "Trees cannot be replayed"),
-        (Method.MEDUSA, {"options": {"shape": "auto"}}, "Trees cannot be replayed"),
+        (Method.EAGLE, {"options": {"shape": "tree"}}, "Trees cannot be redrafted"),
+        (Method.MEDUSA, {}, "Trees cannot be redrafted"),
+        (Method.MEDUSA, {"options": {"shape": "auto"}}, "Trees cannot be redrafted"),
         (
             Method.EAGLE,
             {"engine": EngineKind.VLLM, "server_url": "http://127.0.0.1:1"},
@@ -177,11 +179,11 @@ def config(method: Method | None, k: int | None = 3, **changes: Any) -> RunConfi
         (Method.EAGLE, {"model": ".", "draft": "no/such/draft"}, "no/such/draft is none"),
     ],
 )
-def test_what_cannot_be_replayed_is_refused_with_the_reason(
+def test_what_cannot_be_redrafted_is_refused_with_the_reason(
     method: Method | None, changes: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(UsageError, match=said) as refused:
-        replayable(config(method, **changes))
+        redraftable(config(method, **changes))
     assert str(refused.value).endswith((".", "none."))
 
 
@@ -192,7 +194,7 @@ def test_a_servers_chain_is_drafted_again_by_the_embedded_engine(
     arm = config(
         method, engine=EngineKind.VLLM, model=str(tmp_path), options={"vllm_flags": "--seed 1"}
     )
-    again = replayable(arm)
+    again = redraftable(arm)
     assert (again.engine, again.method, again.k) == (EngineKind.EMBEDDED, method, 3)
     assert again.options == {"shape": "chain"}
     assert again.model == str(tmp_path)
@@ -200,5 +202,5 @@ def test_a_servers_chain_is_drafted_again_by_the_embedded_engine(
 
 def test_an_embedded_chain_keeps_its_options() -> None:
     options = {"shape": "chain", "dtype": "float32"}
-    assert replayable(config(Method.MEDUSA, options=options)).options == options
-    assert replayable(config(Method.LAYER_SKIP)).options == {}
+    assert redraftable(config(Method.MEDUSA, options=options)).options == options
+    assert redraftable(config(Method.LAYER_SKIP)).options == {}

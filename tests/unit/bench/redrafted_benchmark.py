@@ -1,4 +1,4 @@
-"""A small real benchmark of the embedded demo family, for the tests of its replay."""
+"""A small real benchmark of the embedded demo family, for the tests of its redraft."""
 
 from __future__ import annotations
 
