@@ -83,7 +83,7 @@ def test_an_answer_without_a_second_token_has_no_step(length: int) -> None:
 def test_a_foresight_with_a_draft_missing_is_refused(
     drafted: tuple[int, ...], matched: tuple[int, ...]
 ) -> None:
-    with pytest.raises(ValueError, match="behind every output token but the last"):
+    with pytest.raises(ValueError, match="after every output token but the last"):
         Redraft(1, 3, drafted, matched)
 
 
