@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -67,15 +66,7 @@ def evidence(
     """
 
     def answers(arm: int) -> list[Answer]:
-        stored = store.read(
-            partial(
-                read_answers,
-                benchmark_id=benchmark_id,
-                arm_index=arm,
-                temperature=temperature,
-                concurrency=concurrency,
-            )
-        )
+        stored = store.read(read_answers, benchmark_id, arm, temperature, concurrency)
         return [one.answer for one in stored]
 
     by_arm = {arm: found for arm in arms if (found := answers(arm))}
@@ -84,13 +75,9 @@ def evidence(
     largest = max(by_arm, key=lambda arm: arms[arm])
     plain = by_key(answers(baseline)) if baseline is not None else {}
     is_base = temperature == 0 and concurrency == 1
-    read = partial(read_step_times, benchmark_id=benchmark_id, arm_index=largest)
-    times = {float(time.k): time.step_ms for time in store.read(read)} if is_base else {}
-    redrafts = (
-        store.read(partial(read_redraft, benchmark_id=benchmark_id, arm_index=largest))
-        if is_base
-        else {}
-    )
+    timed = store.read(read_step_times, benchmark_id, largest) if is_base else []
+    times = {float(time.k): time.step_ms for time in timed}
+    redrafts = store.read(read_redraft, benchmark_id, largest) if is_base else {}
     return Evidence(
         k=arms[largest],
         run=tuple(by_arm[largest]),

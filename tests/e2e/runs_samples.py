@@ -13,7 +13,7 @@ from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus
 from specviz.engines.replay import events_of
 from specviz.store import RecordedRequest, Store, open_store
 from specviz.store.history.edits import rename, tag, write_note
-from specviz.store.history.rows import Item, Kind
+from specviz.store.history.history import Item, Kind
 from specviz.store.runs.tables import insert
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -1,8 +1,8 @@
 """The steps at every smaller K, from drafts made again at every position of one answer.
 
-At temperature 0 the answer does not depend on K, and a drafter whose only state is the answer so far
-drafts the same tokens from the same position. So one pass that drafts at every position gives the
-exact steps of every smaller K.
+At temperature 0 the answer does not depend on K, and a drafter whose only state is the answer so
+far drafts the same tokens from the same position. So one pass that drafts at every position gives
+the exact steps of every smaller K.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def read_benchmark(cursor: DuckDBPyConnection, benchmark_id: str) -> BenchmarkRo
     raise StoreError(f"There is no benchmark {benchmark_id} in the database.")
 
 
-def read_benchmarks(cursor: DuckDBPyConnection, limit: int) -> list[BenchmarkRow]:
+def read_benchmarks(cursor: DuckDBPyConnection, limit: int = 50) -> list[BenchmarkRow]:
     """Newest first, deleted ones left out."""
     cursor.execute(
         f"{_BENCHMARKS} WHERE deleted_at IS NULL ORDER BY started_at DESC, benchmark_id LIMIT ?",

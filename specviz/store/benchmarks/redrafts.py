@@ -24,7 +24,7 @@ _ANSWERS = """
     ORDER BY rounds.repetition, samples.prompt_index, samples.turn
 """
 
-_REPLAYS = pa.schema(
+_REDRAFTS = pa.schema(
     [
         ("benchmark_id", pa.string()),
         ("arm_index", pa.int32()),
@@ -112,7 +112,7 @@ def put_redraft(
         }
         for (prompt_index, turn), answer in answers.items()
     ]
-    insert_arrow(cursor, "k_replays", pa.Table.from_pylist(rows, schema=_REPLAYS))
+    insert_arrow(cursor, "k_replays", pa.Table.from_pylist(rows, schema=_REDRAFTS))
     for time in times:
         cursor.execute(
             "INSERT INTO k_step_times VALUES (?, ?, ?, ?, ?)",

@@ -65,11 +65,16 @@ def export(store: Store, ids: Sequence[str] | None, kind: Format, path: Path) ->
     with written(path) as fresh:
         if kind is Format.PARQUET:
             fresh.mkdir()
-        write = _WRITERS[kind]
-        manifest = store.read(lambda cursor: write(cursor, selected(cursor, ids), fresh))
+        manifest = store.read(_write, ids, kind, fresh)
     size = sum(file.stat().st_size for file in ([path] if path.is_file() else path.iterdir()))
     rows = {table: entry.rows for table, entry in manifest.tables.items()}
     return Exported(path, kind, size, rows, manifest.ids, manifest.left_out)
+
+
+def _write(
+    cursor: DuckDBPyConnection, ids: Sequence[str] | None, kind: Format, path: Path
+) -> Manifest:
+    return _WRITERS[kind](cursor, selected(cursor, ids), path)
 
 
 def selected(cursor: DuckDBPyConnection, ids: Sequence[str] | None) -> Selection:

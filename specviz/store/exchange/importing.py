@@ -113,7 +113,7 @@ def _staged(store: Store, path: Path, kind: str, work: Path) -> Staged:
         return stage_folder(path)
     if kind == "parquet":
         return stage_zip(path, work)
-    return store.read(lambda cursor: stage_lines(cursor, path, work))
+    return store.read(stage_lines, path, work)
 
 
 def _stored(store: Store, change: Any) -> Arrived:

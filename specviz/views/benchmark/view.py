@@ -12,8 +12,9 @@ from specviz.errors import UsageError
 from specviz.paths import PROJECT_ROOT
 from specviz.runtime import current
 from specviz.store import Store
+from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.store.history.rows import Item, Kind
+from specviz.store.history.history import Item, Kind
 from specviz.views.benchmark import (
     checks as bench_checks,
 )
@@ -53,7 +54,7 @@ _PAGE = PROJECT_ROOT / "pages" / "benchmark.py"
 def past_benchmarks(store: Store) -> None:
     """The newest benchmarks; selecting one opens it."""
     st.subheader("Past benchmarks")
-    rows = store.benchmarks(limit=SHOWN)
+    rows = store.read(read_benchmarks, limit=SHOWN)
     if not rows:
         st.markdown(
             "None yet. **Start** runs the plan above: the first one takes about two minutes. "
@@ -94,7 +95,7 @@ def past_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
 
 def show_benchmark(store: Store, benchmark_id: str) -> None:
     """One benchmark: where it stands, and its figures so far. Raises StoreError."""
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     progress = current().benchmarks.progress(benchmark_id)
     runs = progress is not None and not progress.phase.is_final
     if row.deleted_at:

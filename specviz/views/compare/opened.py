@@ -25,6 +25,7 @@ from specviz.store.history.comparison import (
     read_compared_requests,
     read_elsewhere,
 )
+from specviz.store.runs.runs import read_trace
 from specviz.trace import Trace
 
 KEPT = 8
@@ -88,8 +89,8 @@ class Compared:
 
 def open_compared(store: Store, ids: Sequence[str]) -> Compared:
     """Raises StoreError."""
-    runs = {row.run.run_id: row for row in store.read(lambda cursor: read_compared(cursor, ids))}
-    others = store.read(lambda cursor: read_elsewhere(cursor, ids))
+    runs = {row.run.run_id: row for row in store.read(read_compared, ids)}
+    others = store.read(read_elsewhere, ids)
     found: dict[str, ComparedRun | ComparedElsewhere] = {
         **runs,
         **{row.elsewhere_id: row for row in others},
@@ -158,14 +159,14 @@ def _why_not(key: str, row: ComparedRun | ComparedElsewhere | None) -> str:
 def _requests(_store: Store, runs: tuple[tuple[str, int, str], ...]) -> pd.DataFrame:
     """As long as no request ends, they stay as they are."""
     ids = [run_id for run_id, *_ in runs]
-    return _store.read(lambda cursor: read_compared_requests(cursor, ids))
+    return _store.read(read_compared_requests, ids)
 
 
 @st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
 def _answers(_store: Store, request_ids: tuple[str, ...]) -> list[AnswerRow]:
-    return _store.read(lambda cursor: read_answers(cursor, request_ids))
+    return _store.read(read_answers, request_ids)
 
 
 @st.cache_resource(max_entries=2 * KEPT, show_spinner=False)
 def _trace(_store: Store, request_id: str) -> Trace:
-    return _store.trace(request_id)
+    return _store.read(read_trace, request_id)

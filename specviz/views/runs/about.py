@@ -11,7 +11,7 @@ from specviz.config import RunStatus
 from specviz.machine import hardware_summary
 from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
-from specviz.store.history.rows import About, Item
+from specviz.store.history.history import About, Item
 from specviz.views.benchmark.plan_text import as_text, counted
 from specviz.views.live import prefill as live_again
 from specviz.views.live import state as live_state

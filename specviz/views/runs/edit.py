@@ -15,8 +15,7 @@ from specviz.errors import SpecvizError
 from specviz.store import Store
 from specviz.store.history import edits
 from specviz.store.history.edits import KEPT_DELETED
-from specviz.store.history.history import read_choices
-from specviz.store.history.rows import About, HistoryRow, Item, Kind
+from specviz.store.history.history import About, HistoryRow, Item, Kind, read_choices
 from specviz.views.benchmark.plan_text import as_text, counted
 from specviz.views.runs import state
 
@@ -73,7 +72,7 @@ def delete(store: Store, items: Sequence[Item]) -> None:
     """Delete lines and offer to undo it; what cannot be deleted is said instead."""
     now = datetime.now(UTC)
     try:
-        store.write(lambda cursor: edits.delete(cursor, items, now))
+        store.write(edits.delete, items, now)
     except SpecvizError as error:
         st.error(as_text(str(error)), icon=":material/error:")
     else:

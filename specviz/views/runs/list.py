@@ -15,8 +15,15 @@ from specviz.analysis.visible import shortened
 from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
 from specviz.store.file.size import read_share, room_of, share_text
-from specviz.store.history.history import has_history, read_choices, read_history
-from specviz.store.history.rows import History, HistoryRow, Item, Kind
+from specviz.store.history.history import (
+    History,
+    HistoryRow,
+    Item,
+    Kind,
+    has_history,
+    read_choices,
+    read_history,
+)
 from specviz.views.live.controls import CATEGORY_NAMES
 from specviz.views.runs import edit, state
 from specviz.views.runs.actions import act_on, import_button
@@ -46,9 +53,7 @@ def show_list(store: Store) -> None:
     page = state.page()
 
     def read(offset: int) -> History:
-        return store.read(
-            lambda cursor: read_history(cursor, wanted, order=order, limit=PAGE_SIZE, offset=offset)
-        )
+        return store.read(read_history, wanted, order=order, limit=PAGE_SIZE, offset=offset)
 
     found = read((page - 1) * PAGE_SIZE)
     if not found.rows and page > 1:
@@ -209,7 +214,7 @@ def _room(store: Store, chosen: Sequence[HistoryRow]) -> str:
         text = f"database {size_text(room.file_bytes)}"
         text += f" + {size_text(room.log_bytes)} log" if room.log_bytes else ""
     if chosen:
-        share = store.read(lambda cursor: read_share(cursor, [row.item for row in chosen]))
+        share = store.read(read_share, [row.item for row in chosen])
         text += f" · ticked: {share_text(share, room)}"
     return text
 

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from specviz.paths import PROJECT_ROOT
-from specviz.store.history.rows import HistoryFilter, Item, Kind, Order
+from specviz.store.history.history import HistoryFilter, Item, Kind, Order
 
 RUN, GROUP, ELSEWHERE = "run", "group", "elsewhere"  # in the URL: what is open
 REQUEST = "request"

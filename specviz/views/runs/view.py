@@ -13,9 +13,8 @@ from specviz.analysis.digits import digits
 from specviz.analysis.terminal import terminal_text
 from specviz.config import Run
 from specviz.store import Store
-from specviz.store.history.history import read_about
-from specviz.store.history.rows import About
-from specviz.store.runs.requests import RequestTitle
+from specviz.store.history.history import About, read_about
+from specviz.store.runs.runs import RequestTitle
 from specviz.views.runs import sections as run_sections
 from specviz.views.runs import state
 from specviz.views.runs.about import heading
@@ -38,7 +37,7 @@ def show_runs(store: Store, runs: Sequence[Run], *, source: str) -> None:
     state.opened()
     place = state.place()
     arms = opened_arms(store, runs, place)
-    known = store.read(lambda cursor: read_about(cursor, [run.run_id for run in runs]))
+    known = store.read(read_about, [run.run_id for run in runs])
     abouts = [known[run.run_id] for run in runs]
     heading(store, arms, abouts)
     _choose_request(store, arms)

@@ -58,8 +58,8 @@ def known(small: Kept, arm: int, k: int) -> Evidence:
 
 def kept(store: Store, benchmark_id: str, arm: int) -> tuple[dict[Any, Redraft], list[int]]:
     which = {"benchmark_id": benchmark_id, "arm_index": arm}
-    times = store.read(partial(read_step_times, **which))
-    return store.read(partial(read_redraft, **which)), [time.k for time in times]
+    times = store.read(read_step_times, **which)
+    return store.read(read_redraft, **which), [time.k for time in times]
 
 
 @pytest.mark.parametrize(("arm", "k"), [(LARGEST, 3), (LOOKUP, 3), (UNSAID, 5)])
@@ -103,8 +103,8 @@ def test_a_smaller_k_is_what_was_measured(small: Kept) -> None:
 def test_every_answer_is_redrafted_as_it_was_given(small: Kept, arm: int, k: int) -> None:
     """The second turn of a conversation too, with the first as it was answered."""
     store, benchmark_id, _ = small
-    read = partial(read_answers, benchmark_id=benchmark_id, arm_index=arm)
-    answers = {one.answer.key: one.answer for one in store.read(read)}
+    stored = store.read(read_answers, benchmark_id, arm)
+    answers = {one.answer.key: one.answer for one in stored}
     found, times = kept(store, benchmark_id, arm)
     assert found.keys() == answers.keys() == {(0, 0), (1, 0), (1, 1)}
     assert times == sorted({0, 1, (1 + k) // 2, k})

@@ -85,9 +85,7 @@ def test_one_redraft_at_a_time_and_its_progress(board: RedraftBoard, gate: Gate)
     assert gate.arms == [("b", 1), ("b", 2)]
 
 
-def test_a_stopped_one_says_so_and_the_next_one_runs(
-    board: RedraftBoard, gate: Gate
-) -> None:
+def test_a_stopped_one_says_so_and_the_next_one_runs(board: RedraftBoard, gate: Gate) -> None:
     board.start("b", 1)
     assert gate.reached.wait(5)
     board.stop()

@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +216,7 @@ def test_a_speed_up_without_an_interval_or_at_all() -> None:
     assert speedup_text(None) == "–"
 
 
+@pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 def test_a_whole_benchmark_through_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

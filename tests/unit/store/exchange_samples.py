@@ -77,7 +77,7 @@ def benchmark(store: Store, benchmark_id: str = "bench") -> None:
     log.end_round(replace(round_, complete=True, memory_bytes=2**40))
     log.end(RunStatus.PARTIAL, "one request failed")
     redraft = {(0, 0): Redraft(3, 3, (3, 3), (1, 0))}
-    store.write(lambda cursor: put_redraft(cursor, benchmark_id, 0, redraft, [StepTime(3, 2.5, 9)]))
+    store.write(put_redraft, benchmark_id, 0, redraft, [StepTime(3, 2.5, 9)])
 
 
 def _sample() -> Sample:

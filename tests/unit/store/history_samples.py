@@ -11,7 +11,7 @@ from store_samples import new_run, record, request_events
 from specviz.config import EngineKind, Method, RunConfig
 from specviz.store import Store
 from specviz.store.history.edits import delete, rename, tag, write_note
-from specviz.store.history.rows import Item, Kind
+from specviz.store.history.history import Item, Kind
 from specviz.store.runs.tables import insert
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -14,7 +14,7 @@ from exchange_samples import HOSTILE, filled, put_anything
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from round_trip import assert_equal_rows, assert_round_trip
-from store_samples import new_run, prompts, record, request_events, runs, traces
+from store_samples import frame_of, new_run, prompts, record, request_events, runs, traces
 
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
@@ -107,7 +107,7 @@ def test_what_people_added_here_stays(store: Store, tmp_path: Path) -> None:
     store.write(lambda cursor: cursor.execute("UPDATE runs SET note = 'mine', tags = ['x']"))
     done = import_file(store, tmp_path / "f.zip")
     assert done.already == {"run": ["failed"]} and not done.stored
-    notes = store.query("SELECT DISTINCT note FROM runs")
+    notes = store.read(frame_of, "SELECT DISTINCT note FROM runs")
     assert list(notes["note"]) == ["mine"]
 
 

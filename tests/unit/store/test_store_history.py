@@ -15,13 +15,16 @@ from hypothesis import strategies as st
 from specviz.store import Store, open_store
 from specviz.store.file.size import Room, Share, read_share, room_of, share_text
 from specviz.store.history.history import (
+    HistoryFilter,
+    Item,
+    Kind,
+    Order,
     has_history,
     read_about,
     read_choices,
     read_history,
     read_run_ids,
 )
-from specviz.store.history.rows import HistoryFilter, Item, Kind, Order
 
 METHODS = ("ngram", "eagle3", "medusa")
 MODELS, SERVERS = ("llama", "qwen"), ("in the app", "http://a:1", "http://b:2")
@@ -111,7 +114,7 @@ def test_a_filter_lets_through_what_plain_python_does(filled: Store, wanted: His
         (told for told in ALL if fits(told, wanted)),
         key=lambda told: (-told.at.timestamp(), told.item.item_id),
     )
-    found = filled.read(lambda cursor: read_history(cursor, wanted))
+    found = filled.read(read_history, wanted)
     assert [row.item for row in found.rows] == [told.item for told in expected]
     assert found.total == len(expected)
 
@@ -122,12 +125,12 @@ def test_a_span_begins_with_its_first_moment_and_ends_before_its_last(filled: St
         (HistoryFilter(since=told.at), True),
         (HistoryFilter(until=told.at), False),
     ):
-        found = filled.read(lambda cursor, wanted=wanted: read_history(cursor, wanted))
+        found = filled.read(read_history, wanted)
         assert (told.item in [row.item for row in found.rows]) == is_in
 
 
 def test_lines_say_what_was_stored(filled: Store) -> None:
-    rows = filled.read(lambda cursor: read_history(cursor)).rows
+    rows = filled.read(read_history).rows
     told_of = {told.item: told for told in ALL}
     for row in rows:
         told = told_of[row.item]
@@ -152,9 +155,7 @@ def test_pages_add_up_and_blanks_come_last(filled: Store) -> None:
     assert requests == sorted(requests, reverse=True)
     rows = by(filled, Order.ACCEPTANCE)
     pages = [
-        filled.read(
-            lambda cursor, at=at: read_history(cursor, order=Order.ACCEPTANCE, limit=11, offset=at)
-        )
+        filled.read(read_history, order=Order.ACCEPTANCE, limit=11, offset=at)
         for at in (0, 11, 22, 33)
     ]
     assert tuple(row for page in pages for row in page.rows) == rows
@@ -170,7 +171,7 @@ def test_every_order_shows_every_line(filled: Store, order: Order) -> None:
 
 
 def by(store: Store, order: Order) -> tuple:
-    return store.read(lambda cursor: read_history(cursor, order=order)).rows
+    return store.read(read_history, order=order).rows
 
 
 def test_every_choice_that_is_offered_is_stored(filled: Store) -> None:
@@ -183,17 +184,14 @@ def test_every_choice_that_is_offered_is_stored(filled: Store) -> None:
 def test_an_empty_store_has_no_history(store: Store) -> None:
     assert not store.read(has_history)
     assert store.read(read_history).rows == ()
-    share = store.read(lambda cursor: read_share(cursor, []))
+    share = store.read(read_share, [])
     room = room_of(store)
     assert share == Share(0, 0, 0, 0) and room is not None and share.bytes_of(room) is None
 
 
 def test_a_share_of_the_room_goes_by_stored_rows(store: Store) -> None:
     small, large = store_run(store, "small", steps=1), store_run(store, "large", steps=9)
-    shares = [
-        store.read(lambda cursor, items=items: read_share(cursor, items))
-        for items in ([small], [large], [small, large])
-    ]
+    shares = [store.read(read_share, items) for items in ([small], [large], [small, large])]
     assert [(one.num_requests, one.num_steps, one.num_decisions) for one in shares] == [
         (1, 1, 3),
         (1, 9, 27),
@@ -218,7 +216,7 @@ def test_a_benchmark_keeps_no_single_decisions(store: Store) -> None:
         "0 AS queue_ms FROM requests"
     )
     store.write(lambda cursor: [cursor.execute(samples)].clear())
-    share = store.read(lambda cursor: read_share(cursor, [benchmark]))
+    share = store.read(read_share, [benchmark])
     assert share == Share(2, 20, 0, 22)
 
 
@@ -226,10 +224,10 @@ def test_what_is_known_of_a_run_beyond_its_configuration(store: Store) -> None:
     put(store, Told(Item(Kind.BENCHMARK, "b"), NOON, ("ngram", "eagle3"), ("m",), ("http://a:1",)))
     for run_id in ("one", "two"):
         store_run(store, run_id, group_id="together")
-    known = store.read(lambda cursor: read_about(cursor, ["one", "b-1", "nobody"]))
+    known = store.read(read_about, ["one", "b-1", "nobody"])
     assert {*known} == {"one", "b-1"}
     assert (known["one"].benchmark_id, known["one"].num_together) == (None, 2)
     assert known["one"].item == Item(Kind.RUN, "one")
     assert known["b-1"].item == Item(Kind.BENCHMARK, "b")
     items = [Item(Kind.BENCHMARK, "b"), Item(Kind.ELSEWHERE, "e"), Item(Kind.RUN, "two")]
-    assert store.read(lambda cursor: read_run_ids(cursor, items)) == ["b-0", "b-1", "two"]
+    assert store.read(read_run_ids, items) == ["b-0", "b-1", "two"]

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from store_samples import new_run, record, request_events, step
+from store_samples import frame_of, new_run, num_runs, record, request_events, step
 
 from specviz.analysis.k.redraft import Redraft
 from specviz.config import RunStatus
 from specviz.errors import StoreError
 from specviz.store import Store, migrations, open_store
+from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.redrafts import read_redraft
+from specviz.store.runs.runs import read_group, read_requests, read_trace
 from specviz.trace import ExtraBytes, Fidelity, Lane, RequestFinished, RequestStarted, Span, fold
 
 DATA = Path(__file__).with_name("data")
@@ -43,22 +45,22 @@ def test_there_is_a_stored_file_of_every_earlier_schema() -> None:
 def test_the_runs_of_every_schema_are_as_they_were(old_file: Path) -> None:
     for _ in range(2):  # migrated, and opened again
         with open_store(old_file) as store:
-            assert store.trace("whole-1") == fold(request_events(3, "whole-1"))
-            assert store.trace("interrupted-1").steps == (step(0), step(1, accepted=3))
-            assert {run.status for run in store.group("old")} == {
+            assert store.read(read_trace, "whole-1") == fold(request_events(3, "whole-1"))
+            assert store.read(read_trace, "interrupted-1").steps == (step(0), step(1, accepted=3))
+            assert {run.status for run in store.read(read_group, "old")} == {
                 RunStatus.FINISHED,
                 RunStatus.PARTIAL,
             }
-            (row,) = store.requests_of("interrupted")
+            (row,) = store.read(read_requests, "interrupted")
             assert (row.prompt.prompt_id, row.extra_bytes) == ("p1", None)
 
 
 def test_benchmarks_and_what_people_added_are_as_they_were(old_file: Path, schema: int) -> None:
     with open_store(old_file) as store:
-        benchmarks = store.benchmarks()
-        redraft = store.read(lambda cursor: read_redraft(cursor, "b", 0))
-        (told,) = store.query(
-            "SELECT name, note, tags FROM runs WHERE run_id = 'whole'"
+        benchmarks = store.read(read_benchmarks)
+        redraft = store.read(read_redraft, "b", 0)
+        (told,) = store.read(
+            frame_of, "SELECT name, note, tags FROM runs WHERE run_id = 'whole'"
         ).itertuples(index=False)
     assert [(row.planned, row.finished) for row in benchmarks] == ([(9, 1)] if schema >= 3 else [])
     assert redraft == ({(0, 0): Redraft(3, 4, (3, 2, 1), (1, 1, 0))} if schema >= 4 else {})
@@ -72,7 +74,7 @@ def test_migrated_tables_are_those_of_a_new_database(old_file: Path, tmp_path: P
         "WHERE NOT internal ORDER BY ALL"
     )
     with open_store(old_file) as old, open_store(tmp_path / "new.duckdb") as new:
-        assert old.query(columns).equals(new.query(columns))
+        assert old.read(frame_of, columns).equals(new.read(frame_of, columns))
 
 
 def test_a_migrated_database_takes_what_is_new(old_file: Path) -> None:
@@ -90,21 +92,22 @@ def test_a_migrated_database_takes_what_is_new(old_file: Path) -> None:
     with open_store(old_file) as store:
         record(store, new_run(run_id="new"), events)
     with open_store(old_file) as store:
-        assert store.trace("new-1") == fold(events)
-        assert store.requests_of("new")[0].extra_bytes == told
-        assert store.count_runs() == 3
+        assert store.read(read_trace, "new-1") == fold(events)
+        assert store.read(read_requests, "new")[0].extra_bytes == told
+        assert store.read(num_runs) == 3
 
 
 def test_a_request_whose_engine_tells_no_memory_has_none(store: Store) -> None:
     record(store, new_run(run_id="r"), request_events(1, "r-1"))
-    assert store.requests_of("r")[0].extra_bytes is None
-    assert store.trace("r-1").extra_bytes is None
+    assert store.read(read_requests, "r")[0].extra_bytes is None
+    assert store.read(read_trace, "r-1").extra_bytes is None
 
 
 def test_every_column_says_what_it_is(store: Store) -> None:
-    columns = store.query(
+    columns = store.read(
+        frame_of,
         "SELECT table_name, column_name FROM duckdb_columns() "
-        "WHERE comment IS NULL AND NOT internal AND table_name <> 'specviz_migrations'"
+        "WHERE comment IS NULL AND NOT internal AND table_name <> 'specviz_migrations'",
     )
     assert columns.empty, columns.to_string()
 
@@ -118,4 +121,4 @@ def test_a_failed_migration_leaves_the_file_as_it_was(
         open_store(old_file)
     monkeypatch.undo()
     with open_store(old_file) as store:
-        assert store.count_runs() == 2
+        assert store.read(num_runs) == 2

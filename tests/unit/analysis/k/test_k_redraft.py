@@ -80,7 +80,7 @@ def test_an_answer_without_a_second_token_has_no_step(length: int) -> None:
 @pytest.mark.parametrize(
     ("drafted", "matched"), [((1, 1, 1), (1, 1, 1)), ((1, 1), (1,)), ((1,), (1, 1)), ((), ())]
 )
-def test_a_foresight_with_a_draft_missing_is_refused(
+def test_a_redraft_with_a_draft_missing_is_refused(
     drafted: tuple[int, ...], matched: tuple[int, ...]
 ) -> None:
     with pytest.raises(ValueError, match="after every output token but the last"):
