@@ -193,11 +193,7 @@ def history_pages(figures: Figures) -> str:
 
 # k_prediction
 
-SOURCES = {
-    "redrafted exactly": "redrafted exactly",
-    "replayed exactly": "redrafted exactly",  # as results before 2026-11-22 say
-    "predicted from one run": "from one run",
-}
+SOURCES = {"replayed exactly": "redrafted exactly", "predicted from one run": "from one run"}
 
 
 def k_errors(figures: Figures) -> str:

@@ -26,7 +26,7 @@ LEVELS: tuple[set[str], ...] = (
     {"figures", "live"},
     {"bench", "strip"},
     {"sweep"},
-    {"remote", "report", "runtime"},
+    {"known_facts", "remote", "report", "runtime"},
     {"doctor", "training", "views", "web"},
     {"app", "cli", "commands", "pages", "__main__"},
 )
