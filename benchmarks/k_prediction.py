@@ -90,8 +90,8 @@ def rows(source: Source, known: Evidence, cells, *, redrafted: bool) -> list[Row
             Row(
                 source.value,
                 predicted.k,
-                cell.acceptance.length,
-                predicted.length.value / cell.acceptance.length - 1,
+                cell.acceptance.mean_acceptance_length,
+                predicted.mean_acceptance_length.value / cell.acceptance.mean_acceptance_length - 1,
                 speedup,
                 estimate / speedup - 1 if estimate and speedup else None,
             )

@@ -157,7 +157,7 @@ class _Maker:
             "mean_acceptance_length": [1 + taken / steps],
             "alpha": [taken / int(judged.sum())], "acceptance_rate_per_pos": [per_position],
             "output_tokens": [out], "tokens_per_step": [out / steps],
-            "tokens_per_s": [out / float(elapsed[-1]) * 1000],
+            "output_throughput": [out / float(elapsed[-1]) * 1000],
         }  # fmt: skip
         return pa.table(request), table, decisions
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as the user should read it.
+"""All errors whose message is meant for the user.
 
 Every message is one sentence that says what to do. The command line prints it and exits 1,
 a page shows it in place of the result; what arrived before the error is kept.
@@ -21,7 +21,7 @@ class SpecvizError(Exception):
 
 
 class UsageError(SpecvizError):
-    """The request is wrong in itself; nothing was attempted."""
+    """The request itself is wrong; nothing was attempted."""
 
 
 class EngineError(SpecvizError):

@@ -1,4 +1,4 @@
-"""What one process has once: the store, the job board, the servers it started."""
+"""The one of each per process: store, job board, servers, benchmarks, redrafts."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ def opened(
 ) -> Iterator[Runtime]:
     """Open the store and everything on it; on leaving, jobs end, servers stop, data is on disk.
 
-    `open_arm` and `timed_arms` take the place of the engines where arms are something else, a
-    replay say.
+    `open_arm` and `timed_arms` replace the real engines, in tests for example.
     Raises StoreBusy or StoreError if the database cannot be owned.
     """
     global _current

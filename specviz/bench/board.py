@@ -1,7 +1,6 @@
 """The benchmarks of this process: start, pause, cancel, resume; one runs at a time.
 
-A benchmark runs in a thread of its own with its own event loop and its own servers, whatever page
-is open.
+Each runs in its own thread with its own event loop and servers, whichever page is open.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ class BenchBoard:
 
     def start(self, plan: Plan) -> str:
         """Begin a benchmark; returns its id. Raises UsageError or StoreError."""
-        plan = parse_plan(plan_to_toml(plan))  # as `resume` will read it: rounds are named by it
+        plan = parse_plan(plan_to_toml(plan))  # as `resume` reads it: round ids depend on it
         check_arms(plan)
         conversations = load_conversations(plan.prompts)
         benchmark_id = uuid.uuid4().hex
@@ -92,7 +91,7 @@ class BenchBoard:
         return benchmark_id
 
     def resume(self, benchmark_id: str) -> None:
-        """Ask what is missing of an interrupted benchmark. Raises UsageError or StoreError."""
+        """Send an interrupted benchmark's missing requests. Raises UsageError or StoreError."""
         with self._lock:
             self._check_free()
             row = self._store.read(read_benchmark, benchmark_id)
@@ -150,7 +149,7 @@ class BenchBoard:
             name = self._benches[running].plan.name
             raise UsageError(
                 f"The benchmark {name} is running: wait for it or cancel it, because two at once "
-                "would spoil each other's figures."
+                "would slow each other down."
             )
 
     def _bench(
@@ -199,7 +198,7 @@ class BenchBoard:
         except SpecvizError as failure:
             status, error = RunStatus.FAILED, str(failure)
         except Exception as defect:
-            _log.exception("A benchmark ended in a defect.")
+            _log.exception("A benchmark ended in an unexpected error.")
             status, error = RunStatus.FAILED, f"{type(defect).__name__}: {defect}"
         try:
             bench.log.end(status, error)

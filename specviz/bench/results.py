@@ -96,9 +96,9 @@ def _dtype(plan: Plan, index: int) -> str:
     return plan.arms[index].config.options.get("dtype", "bfloat16")
 
 
-def _caching(told: bool | None) -> str | None:
-    """A server that caches got a salt with every request; see `engines.vllm.timed`."""
-    return None if told is None else ("salted" if told else "off")
+def _caching(caches: bool | None) -> str | None:
+    """A server that caches got a salt with every request; see `servers/timing`."""
+    return None if caches is None else ("salted" if caches else "off")
 
 
 def _arms(plan: Plan, opened: dict[int, ArmRow]) -> list[ArmRow]:

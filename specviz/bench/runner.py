@@ -1,9 +1,9 @@
 """One benchmark from its first server to its last request.
 
-    group of arms → servers up → stage → warm-up → blocks, arm after arm → what the round came to
+    group of arms → servers up → stage → warm-up → blocks, arm after arm → counters of the round
 
-Everything that finishes is in the store at once; `Bench` can be run again over the same store and
-asks only for what is missing.
+Every finished request is stored at once; a `Bench` over the same store sends only the requests
+that are missing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ OpenTimedArm = Callable[[RunConfig, Note], Awaitable[TimedArm]]
 WARM_UP_TOKENS = 32
 PAUSE_POLL_S = 0.1
 FAILURES_IN_A_ROW = 5
-"""After so many an arm is given up: it will not answer the others either."""
+"""After this many an arm is given up."""
 
 
 @dataclass(slots=True)
@@ -290,8 +290,8 @@ class Bench:
         return [talk for talk in talks if talk.turns_left]
 
     def _talk(self, stage: Stage, arm: int, index: int, answers: tuple[str, ...]) -> Talk:
-        """A seed makes a server draw for each request apart, which costs time: only the embedded
-        engine, which draws so anyway, gets one."""
+        """Only the embedded engine gets a seed: a server would sample each request of a batch
+        separately, which costs time."""
         conversation = self.conversations[index]
         longest = self.plan.max_tokens
         asked = min(conversation.max_tokens or longest, longest)
@@ -313,7 +313,7 @@ class Bench:
 
 
 def outcome(bench: Bench) -> tuple[RunStatus, str | None]:
-    """How a benchmark ended that was not cancelled, and why something is missing."""
+    """The status of a benchmark that was not cancelled, and why requests are missing."""
     arms = bench.tally.arms
     missing = sum(arm.planned - arm.done for arm in arms)
     errors = [f"{arm.name}: {arm.error}" for arm in arms if arm.error]
@@ -322,5 +322,5 @@ def outcome(bench: Bench) -> tuple[RunStatus, str | None]:
     if errors:
         return RunStatus.PARTIAL, " ".join(errors)
     if missing > bench.refused:
-        return RunStatus.PARTIAL, f"{missing} requests failed: resume to ask them again."
+        return RunStatus.PARTIAL, f"{missing} requests failed: resume to send them again."
     return RunStatus.FINISHED, None

@@ -15,7 +15,7 @@ from specviz.bench.progress import ArmProgress, BenchPhase, Progress
 from specviz.sample import Sample
 
 KEPT_TPOT = 500
-"""Of this many last requests the current TPOT is the median."""
+"""The current TPOT is the median of this many last requests."""
 
 
 @dataclass(slots=True)
@@ -53,8 +53,8 @@ class ArmTally:
             planned=self.planned,
             failed=self.failed,
             tpot_ms=median(self.tpot_ms) if self.tpot_ms else None,
-            tokens_per_s=self.tokens / self.seconds if self.seconds else None,
-            acceptance_rate=self.accepted / self.drafted if self.drafted else None,
+            output_throughput=self.tokens / self.seconds if self.seconds else None,
+            draft_acceptance_rate=self.accepted / self.drafted if self.drafted else None,
         )
 
 

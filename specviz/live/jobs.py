@@ -1,6 +1,6 @@
 """The process-wide board of background jobs: start, find, cancel.
 
-Each job runs in one plain thread with its own event loop; nothing here knows of pages or sockets.
+Each job runs in one plain thread with its own event loop; it knows nothing of pages or sockets.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OpenArm = Callable[[RunConfig, Note], Awaitable[tuple[Engine, RunConfig]]]
 _log = logging.getLogger(__name__)
 
 KEPT_JOBS = 50
-"""Finished jobs that stay watchable; older ones are in the store."""
+"""Finished jobs kept in memory; older ones are in the store."""
 
 
 class JobBoard:
@@ -87,13 +87,13 @@ class JobBoard:
                 if not arm.phase.is_final:
                     arm.end(RunStatus.CANCELLED, "cancelled before it started")
         except Exception as error:
-            # a defect of ours: whoever watches must not wait for ever, and the log gets the rest
+            # a bug: watchers must not wait for ever; the details go to the log
             for arm in job.arms:
                 if not arm.phase.is_final:
                     arm.end(
                         RunStatus.FAILED, f"{type(error).__name__}: {error} (see the app's log)"
                     )
-            _log.exception("A job ended in a defect.")
+            _log.exception("A job ended in an unexpected error.")
         finally:
             with self._lock:
                 self._running.pop(job.job_id, None)
@@ -105,7 +105,7 @@ class JobBoard:
         with self._lock:
             self._running[job.job_id] = (asyncio.get_running_loop(), task)
         async with AsyncExitStack() as engines:
-            # servers load side by side; measuring begins when none is loading any more
+            # servers load in parallel; measuring starts when all are loaded
             opened = await asyncio.gather(*(self._open(job, arm, engines) for arm in job.arms))
             ready = [(arm, engine) for arm, engine in zip(job.arms, opened, strict=True) if engine]
             async with self._measuring([arm for arm, _ in ready]):
@@ -117,7 +117,7 @@ class JobBoard:
 
     @asynccontextmanager
     async def _measuring(self, arms: Sequence[ArmLog]) -> AsyncIterator[None]:
-        """One job answers at a time: another's requests would spoil the figures of both."""
+        """One job at a time: requests of another would slow both down."""
 
         def say(note: str | None) -> None:
             for arm in arms:

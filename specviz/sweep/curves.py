@@ -1,4 +1,4 @@
-"""The curves over K that a stored benchmark tells of one method."""
+"""The curves over K of one method, from a stored benchmark."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def computed(known: Evidence | None, measured: KCurve) -> list[KCurve]:
 
 
 def _plain_bytes(results: Results, arm: ArmState, place: Place) -> int | None:
-    """What the baseline took: servers tell all of their memory, the embedded engine what a method
+    """Memory of the baseline: servers report all of theirs, the embedded engine only what a method
     holds beyond plain decoding."""
     if arm.engine == EngineKind.EMBEDDED:
         return 0

@@ -1,4 +1,4 @@
-"""What the store knows about the Ks of one method: its run at the largest, redrafted or not."""
+"""What is stored about the Ks of one method: its run at the largest K, and a redraft of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from specviz.analysis.benchmark.acceptance import Steps, alpha
 from specviz.analysis.k.answers import Answer, Key, by_key, drafting_step, step_ms
 from specviz.analysis.k.predict import Prediction, predict
 from specviz.analysis.k.redraft import Redraft
@@ -22,7 +21,7 @@ class Evidence:
 
     `run` are the answers at `k`, the largest that was measured there, `plain` those of the
     baseline, `redrafts` what a redraft found (temperature 0 and concurrency 1 only). `cost` is None
-    where step times at one K only are known: times cannot be told then, acceptance can.
+    where step times are known at one K only: acceptance can be predicted then, times cannot.
     """
 
     k: int
@@ -39,17 +38,19 @@ class Evidence:
 
     @property
     def alpha(self) -> float | None:
-        """Accepted of judged draft tokens at the largest K, 0-1; None if none was judged."""
+        """Accepted / judged draft tokens of chains at the largest K, 0-1; None: none was judged."""
         drafted = np.array([count for answer in self.run for count in answer.drafted])
         accepted = np.array([count for answer in self.run for count in answer.accepted])
-        return alpha(Steps(accepted, drafted, np.ones(len(drafted), dtype=bool)))
+        judged = int(accepted.sum() + (accepted < drafted).sum())  # one rejection a step at most
+        return int(accepted.sum()) / judged if judged else None
 
     def predictions(self, ks: Sequence[int], *, redrafted: bool) -> tuple[Prediction, ...]:
-        """For those `ks` that the run can tell; empty without a redraft that was asked for."""
-        told = [k for k in ks if k <= self.k]
+        """For those `ks` up to the run's own; empty if a redraft is asked for and there is none."""
+        smaller = [k for k in ks if k <= self.k]
         if redrafted and not self.redrafts:
             return ()
-        return predict(self.run, self.plain, self.cost, told, self.redrafts if redrafted else None)
+        drafts = self.redrafts if redrafted else None
+        return predict(self.run, self.plain, self.cost, smaller, drafts)
 
 
 def evidence(

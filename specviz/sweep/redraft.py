@@ -1,6 +1,6 @@
-"""An exact redraft: the answers of one arm at its K, drafted again behind every token.
+"""Redraft an arm: at every token of its stored answers, draft again with its K.
 
-What it finds tells every smaller K of the arm, without asking anything again.
+The steps of every smaller K follow from these drafts exactly, without sending a request again.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ PASSES = 3
 """Over the timed prompts, every K in each; the first one warms up."""
 
 Report = Callable[[int, int], None]
-"""Told after every answer: how many are done, of how many."""
+"""Called after every answer: how many are done, of how many."""
 
 
 class RedraftStopped(Exception):
-    """Somebody asked the redraft to end."""
+    """The redraft was asked to stop."""
 
 
 def redraft_arm(
@@ -82,7 +82,7 @@ def _answers(store: Store, benchmark_id: str, arm_index: int) -> list[StoredAnsw
 
 
 def _prompts(store: Store, benchmark_id: str, answers: Sequence[StoredAnswer]) -> list[Prompt]:
-    """What each answer was an answer to, with the turns before it as they were answered."""
+    """The prompt of each answer, with the earlier turns as they were answered."""
     conversations = store.read(read_conversations, benchmark_id)
     said = {stored.answer.key: stored.text for stored in answers}
 
@@ -97,7 +97,7 @@ def _prompts(store: Store, benchmark_id: str, answers: Sequence[StoredAnswer]) -
 def _step_times(
     config: RunConfig, largest: int, prompts: Sequence[Prompt], stops: Callable[[], bool]
 ) -> list[StepTime]:
-    """What a step takes without a draft, at K = 1, half and all of `largest`, side by side on the
+    """Step times without a draft and at K = 1, half of `largest` and `largest`, interleaved on the
     same prompts."""
     if not prompts:
         return []
@@ -122,7 +122,7 @@ def _with_k(config: RunConfig, k: int) -> RunConfig:
 
 
 def _wall_ms(engine: EmbeddedEngine, prompt: Prompt, *, drafting: bool) -> list[float]:
-    """Times of the steps behind the one that read the prompt; `drafting`: of those that drafted."""
+    """Times of the steps after the prefill; `drafting`: only of those that drafted."""
     events = engine.events(prompt, Sampling(max_tokens=TIMED_TOKENS))
     steps = [event for event in events if isinstance(event, Step)]
     timed = [step for step in steps[1:] if step.drafted or not drafting]

@@ -1,4 +1,4 @@
-"""The redrafts of this process: in the background, one at a time, and never beside a benchmark."""
+"""The redrafts of this process: in the background, one at a time, never during a benchmark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ArmKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class RedraftProgress:
-    """How far a redraft is; `ended` with or without an `error`."""
+    """Answers drafted again so far; `ended` with or without an `error`."""
 
     done: int = 0
     planned: int = 0
@@ -30,7 +30,7 @@ class RedraftProgress:
 
 
 class RedraftBoard:
-    """Starts redrafts and tells how far they are. Methods may be called from any thread."""
+    """Starts redrafts and reports their progress. Methods may be called from any thread."""
 
     def __init__(self, store: Store, measuring_lock: MeasuringLock) -> None:
         self._store = store
@@ -56,7 +56,7 @@ class RedraftBoard:
         return self._progress.get((benchmark_id, arm_index))
 
     def stop(self) -> None:
-        """End the one that runs; nothing of it is kept."""
+        """Stop the one that runs; nothing of it is kept."""
         self._stop.set()
 
     def wait(self, timeout_s: float | None = None) -> None:
@@ -73,11 +73,11 @@ class RedraftBoard:
         try:
             asyncio.run(self._when_free(key))
         except RedraftStopped:
-            error = "Stopped: nothing of it was kept."
+            error = "Stopped: nothing was kept."
         except SpecvizError as failure:
             error = str(failure)
         except Exception as defect:
-            _log.exception("A redraft ended in a defect.")
+            _log.exception("A redraft ended in an unexpected error.")
             error = f"{type(defect).__name__}: {defect}"
         self._progress[key] = replace(self._progress[key], ended=True, error=error)
 

@@ -1,9 +1,9 @@
 """`/api/export` and `/api/import`: files out of and into the store that this app owns.
 
 GET  /api/export?id=…&id=…&format=parquet    the file; without an id everything
-POST /api/import?file=NAME&method=…&k=…      the file as the body; what became of it as JSON
+POST /api/import?file=NAME&method=…&k=…      the file as the body; the outcome as JSON
 
-What was exported is told by the header X-Specviz-Export, as JSON in ASCII.
+The header X-Specviz-Export says what was exported, as JSON in ASCII.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SUMMARY_HEADER = "X-Specviz-Export"
 
 
 async def give(request: Request) -> Response:
-    """200 with the file, 400 for ids and formats that cannot be exported, 500 else."""
+    """200 with the file, 400 for ids and formats that cannot be exported, 500 for failures."""
     folder = tempfile.TemporaryDirectory(prefix="specviz-export-")
     try:
         kind = _format(request.query_params.get("format", "parquet"))
@@ -50,7 +50,7 @@ async def give(request: Request) -> Response:
 
 
 async def take(request: Request) -> Response:
-    """200 with what became of the file, 400 and 413 for files that cannot be taken, 500 else."""
+    """200 with the outcome, 400 and 413 for files that cannot be imported, 500 for failures."""
     if int(request.headers.get("content-length", 0)) > MAX_BODY_BYTES:
         return _too_large()
     with tempfile.TemporaryDirectory(prefix="specviz-import-") as folder:
@@ -62,9 +62,9 @@ async def take(request: Request) -> Response:
                     return _too_large()
                 file.write(chunk)
         try:
-            told = _told(request)
+            labels = _labels(request)
             name = request.query_params.get("file", "the file")
-            done = await asyncio.to_thread(import_file, current().store, path, told, name=name)
+            done = await asyncio.to_thread(import_file, current().store, path, labels, name=name)
         except SpecvizError as error:
             return _error(400 if isinstance(error, UsageError) else 500, str(error))
     return JSONResponse({**done.to_dict(), "sentence": done.sentence})
@@ -76,8 +76,8 @@ routes = [
 ]
 
 
-def _told(request: Request) -> Told:
-    """Raises UsageError for a method or K that cannot be."""
+def _labels(request: Request) -> Told:
+    """Raises UsageError for an unknown method or an impossible K."""
     given: dict[str, Any] = dict(request.query_params)
     try:
         method = Method(given["method"]) if given.get("method") else None

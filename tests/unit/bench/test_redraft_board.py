@@ -19,7 +19,7 @@ from specviz.sweep import redraft_board as redrafts_module
 from specviz.sweep.redraft import RedraftStopped
 from specviz.sweep.redraft_board import RedraftBoard, RedraftProgress
 
-STOPPED = "Stopped: nothing of it was kept."
+STOPPED = "Stopped: nothing was kept."
 
 
 class Gate:

@@ -143,11 +143,11 @@ def test_lines_say_what_was_stored(filled: Store) -> None:
             assert row.prompt_start == (told.prompts[0] if told.prompts else None)
             accepted = sum(10 + place for place in range(len(told.prompts)))
             rate = accepted / (40 * len(told.prompts)) if told.prompts else None
-            assert row.acceptance_rate == rate
-            assert row.tokens_per_s == (20.0 if told.prompts else None)
+            assert row.draft_acceptance_rate == rate
+            assert row.output_throughput == (20.0 if told.prompts else None)
         if row.item.kind is Kind.BENCHMARK:
             assert (row.num_runs, row.num_requests) == (2, 2 * len(told.prompts))
-            assert row.acceptance_rate is None
+            assert row.draft_acceptance_rate is None
 
 
 def test_pages_add_up_and_blanks_come_last(filled: Store) -> None:
@@ -160,7 +160,7 @@ def test_pages_add_up_and_blanks_come_last(filled: Store) -> None:
     ]
     assert tuple(row for page in pages for row in page.rows) == rows
     assert {page.total for page in pages} == {len(rows)}
-    rates = [row.acceptance_rate for row in rows]
+    rates = [row.draft_acceptance_rate for row in rows]
     told = [rate for rate in rates if rate is not None]
     assert told == sorted(told, reverse=True) and rates[: len(told)] == told
 
