@@ -176,7 +176,7 @@ def test_a_refused_run_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOKEN, SECRET)
     monkeypatch.setattr(ingest_client, "recording_to_dict", lambda run, requests: {})
     run = type("Recorded", (), {"run_id": "r"})()
-    with pytest.raises(StoreError, match=r"Run r was not stored: .*another one than the app's"):
+    with pytest.raises(StoreError, match=r"Run r was not stored: .*differs from the app's"):
         ingest_client.post_run("http://app", run, [], token="other")
     assert sent == ["Bearer other"]
 
