@@ -26,7 +26,6 @@ from benchmarks.started_app import FLAGS, started_app
 from specviz.machine import hardware_summary
 from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmarks
-from specviz.store.file.size import read_share
 from specviz.store.history.comparison import read_candidates, read_compared, read_compared_requests
 from specviz.store.history.history import (
     HistoryFilter,
@@ -36,6 +35,7 @@ from specviz.store.history.history import (
     read_choices,
     read_history,
 )
+from specviz.store.history.size import read_share
 from specviz.store.runs.runs import read_request, read_run, read_titles, read_trace
 from specviz.store.sql.questions import question_groups
 from specviz.store.sql.sandbox import run_sql

@@ -12,7 +12,7 @@ from typing import Any
 
 from specviz.errors import StoreError, UsageError
 from specviz.remote.app import FILE_TIMEOUT, answer, call
-from specviz.store.exchange import Exported, Format, Told
+from specviz.store.exchange import Exported, Format, ImportLabels
 from specviz.store.exchange.exporting import written
 from specviz.store.exchange.parquet_file import zip_folder
 
@@ -42,12 +42,12 @@ def fetch(url: str, ids: Sequence[str] | None, kind: Format, path: Path) -> Expo
     return replace(done, path=path)
 
 
-def send(url: str, path: Path, told: Told) -> dict[str, Any]:
+def send(url: str, path: Path, labels: ImportLabels) -> dict[str, Any]:
     """Import a file or folder into the app at `url`; what `specviz import --json` prints of it.
 
     Raises UsageError for what the app refuses, StoreError if it fails or nothing answers.
     """
-    named = {"file": path.name, "method": told.method, "k": told.k, "name": told.name}
+    named = {"file": path.name, "method": labels.method, "k": labels.k, "name": labels.name}
     params = {key: str(value) for key, value in named.items() if value is not None}
     with _one_file(path) as single, single.open("rb") as body:
         return dict(

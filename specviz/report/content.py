@@ -90,7 +90,7 @@ def gather(store: Store, ids: Sequence[str]) -> Content:
         )
     benchmarks = tuple(_benchmark(store, one) for one in selection.benchmarks)
     named = {"runs": list(selection.runs), "benchmarks": list(selection.benchmarks),
-             "elsewhere": list(selection.elsewhere)}  # fmt: skip
+             "elsewhere": list(selection.tool_results)}  # fmt: skip
     return Content(named, tuple(shown), tuple(replays), benchmarks, tuple(results), tuple(left_out))
 
 
@@ -100,8 +100,8 @@ def _selected_rows(
     """What is exported, with its rows of `runs` and of `elsewhere`."""
     found = selected(cursor, ids)
     tables = [
-        rows(cursor, shape, found, f"ORDER BY started_at, {shape.key[0]}").read_all()
-        for shape in (BY_NAME["runs"], BY_NAME["elsewhere"])
+        rows(cursor, table, found, f"ORDER BY started_at, {table.key[0]}").read_all()
+        for table in (BY_NAME["runs"], BY_NAME["elsewhere"])
     ]
     return found, tables[0].to_pylist(), tables[1].to_pylist()
 

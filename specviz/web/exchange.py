@@ -23,7 +23,7 @@ from specviz.config import Method
 from specviz.errors import SpecvizError, UsageError
 from specviz.report import export
 from specviz.runtime import current
-from specviz.store.exchange import ENDINGS, Format, Told, import_file
+from specviz.store.exchange import ENDINGS, Format, ImportLabels, import_file
 from specviz.web.access import for_programs
 
 MAX_BODY_BYTES = 8 * 1024 * 1024 * 1024
@@ -76,7 +76,7 @@ routes = [
 ]
 
 
-def _labels(request: Request) -> Told:
+def _labels(request: Request) -> ImportLabels:
     """Raises UsageError for an unknown method or an impossible K."""
     given: dict[str, Any] = dict(request.query_params)
     try:
@@ -84,7 +84,7 @@ def _labels(request: Request) -> Told:
         k = int(given["k"]) if given.get("k") else None
     except ValueError as error:
         raise UsageError(f"The method or K cannot be read ({error}).") from error
-    return Told(method, k, given.get("name") or None)
+    return ImportLabels(method, k, given.get("name") or None)
 
 
 def _format(text: str) -> Format:

@@ -97,7 +97,7 @@ def _own(answer: Answer, baseline: Mapping[Key, Answer]) -> tuple[float, ...]:
 
 def _counts(answer: Answer, k: int, redrafts: Mapping[Key, Redraft] | None) -> tuple[float, ...]:
     """With K = k: drafts, draft tokens, accepted tokens, tokens that the steps cover, steps (of a
-    cut: NaN, not told)."""
+    cut: NaN, unknown)."""
     if redrafts is not None:
         redrafted = steps_at(redrafts[answer.key], k)
         return (
@@ -127,9 +127,9 @@ def _prediction(
     num_drafts, num_draft_tokens, num_accepted, covered, redrafted_steps = counts.T
     # cut short, a step gives fewer tokens, and more steps cover what the answers need
     shorter = steps * covered / (num_accepted + steps)
-    told = np.isfinite(redrafted_steps)
-    num_steps = np.where(told, redrafted_steps, shorter)
-    of = np.where(told, redrafted_steps, steps)
+    known = np.isfinite(redrafted_steps)
+    num_steps = np.where(known, redrafted_steps, shorter)
+    of = np.where(known, redrafted_steps, steps)
     tpot = speedup = None
     if cost is not None:
         plain = plain_ms / plain_steps if timed else None

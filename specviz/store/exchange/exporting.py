@@ -52,8 +52,8 @@ class Exported:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        told = {"path": str(self.path), "format": self.format.value, "bytes": self.bytes}
-        return {**told, "rows": self.rows, "ids": self.ids, "left_out": list(self.left_out)}
+        head = {"path": str(self.path), "format": self.format.value, "bytes": self.bytes}
+        return {**head, "rows": self.rows, "ids": self.ids, "left_out": list(self.left_out)}
 
 
 def export(store: Store, ids: Sequence[str] | None, kind: Format, path: Path) -> Exported:

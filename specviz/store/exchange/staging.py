@@ -12,7 +12,13 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
-from specviz.store.exchange.exported_tables import IMPORTED_AT, SHAPES, Shape, columns, required
+from specviz.store.exchange.exported_tables import (
+    EXPORTED_TABLES,
+    IMPORTED_AT,
+    ExportedTable,
+    columns,
+    required,
+)
 from specviz.store.migrations import renamed
 
 VALUES_PER_BYTE = 64
@@ -145,9 +151,9 @@ def _alike(ours: pa.DataType, theirs: pa.DataType) -> bool:
     return bool(ours == theirs)
 
 
-def shapes_of(staged: Staged) -> list[Shape]:
+def tables_in(staged: Staged) -> list[ExportedTable]:
     """The shapes of the tables that arrived, owners first."""
-    return [shape for shape in SHAPES if shape.table in staged.files]
+    return [table for table in EXPORTED_TABLES if table.name in staged.files]
 
 
 def _unreadable(table: str, error: Exception) -> UsageError:

@@ -14,13 +14,13 @@ import numpy as np
 
 from specviz.store.exchange.measured import Json, Measured, number, whole
 
-TOOL = "vllm bench serve"
+VLLM_BENCH = "vllm bench serve"
 DETAILS = ("input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors")
 LISTS = (*DETAILS, "latencies", "queue_times")
 PERCENTILES = (95, 99)
 
 
-def read(documents: Sequence[Any]) -> tuple[list[Measured], tuple[str, ...]]:
+def read_vllm_bench(documents: Sequence[Any]) -> tuple[list[Measured], tuple[str, ...]]:
     """One row per document. Raises KeyError, TypeError or ValueError for other documents."""
     measured = [_read(document) for document in documents]
     computed = sorted({name for one in measured for name in one.computed})

@@ -27,7 +27,7 @@ class Kind(StrEnum):
 
     RUN = "run"
     BENCHMARK = "benchmark"
-    ELSEWHERE = "elsewhere"  # measured by another tool
+    TOOL_RESULT = "elsewhere"  # what another tool measured
 
 
 class Order(StrEnum):
@@ -369,7 +369,7 @@ def _row(row: Mapping[str, Any]) -> HistoryRow:
 def _title(row: Mapping[str, Any]) -> str:
     if row["kind"] == Kind.BENCHMARK:
         return f"benchmark of {row['num_runs'] or 0} runs"
-    if row["kind"] == Kind.ELSEWHERE:
+    if row["kind"] == Kind.TOOL_RESULT:
         return " · ".join(filter(None, [row["tool"], row["method"], row["k"] and f"K {row['k']}"]))
     method = Method(row["method"]) if row["method"] else None
     options = json.loads(row["options"])

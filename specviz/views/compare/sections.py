@@ -12,7 +12,7 @@ from specviz.analysis.compare.paired import FIGURES, Change, changes, shared_pro
 from specviz.analysis.compare.positions import PositionRate, rates_by_position
 from specviz.analysis.compare.reasons import not_for_times, to_mind
 from specviz.paths import PROJECT_ROOT
-from specviz.store.history.comparison import ComparedElsewhere
+from specviz.store.history.comparison import ComparedToolResult
 from specviz.views.benchmark.plan_text import as_text, counted
 from specviz.views.compare import tables
 from specviz.views.compare.figures.changes import ChangeDot, paired_changes
@@ -85,7 +85,7 @@ def configuration(compared: Compared) -> None:
     )
     told = [
         tables.facts_of_elsewhere(arm.row)
-        if isinstance(arm.row, ComparedElsewhere)
+        if isinstance(arm.row, ComparedToolResult)
         else facts[arm.key] | tables.more_facts(arm.row)
         for arm in compared.arms
     ]
@@ -163,7 +163,7 @@ def _say_what_to_mind(
         st.caption(as_text(f"{', '.join(names)}: {note}."))
 
 
-def _told_rates(row: ComparedElsewhere) -> tuple[PositionRate, ...]:
+def _told_rates(row: ComparedToolResult) -> tuple[PositionRate, ...]:
     rates = enumerate(row.acceptance_rate_per_pos, start=1)
     return tuple(PositionRate(position, rate) for position, rate in rates)
 

@@ -105,7 +105,7 @@ def _changed(asked: Asked, columns: Sequence[PlotColumn], plot: Plot) -> Plot:
                 asked, "Colour" if kind is PlotKind.HEAT else "Figure", numbers, plot.value
             )
             if kind is not PlotKind.HEAT:
-                by = _choice(asked, "Told apart by", [None, *plain], plot.by, _or_none)
+                by = _choice(asked, "ImportLabels apart by", [None, *plain], plot.by, _or_none)
             changed = Plot(kind, x, y, value, by)
     if changed != plot:
         query_state.tell_plot(changed)

@@ -66,7 +66,7 @@ def _open_button(chosen: Sequence[HistoryRow]) -> None:
 
 
 def _compare_button(store: Store, chosen: Sequence[HistoryRow]) -> None:
-    elsewhere = any(row.item.kind is Kind.ELSEWHERE for row in chosen)
+    elsewhere = any(row.item.kind is Kind.TOOL_RESULT for row in chosen)
     run_ids = store.read(read_run_ids, [row.item for row in chosen])
     if st.button(
         "Compare",

@@ -19,7 +19,7 @@ from specviz.store.history.history import About, HistoryRow, Item, Kind, read_ch
 from specviz.views.benchmark.plan_text import as_text, counted
 from specviz.views.runs import state
 
-NOUNS = {Kind.RUN: "run", Kind.BENCHMARK: "benchmark", Kind.ELSEWHERE: "result from elsewhere"}
+NOUNS = {Kind.RUN: "run", Kind.BENCHMARK: "benchmark", Kind.TOOL_RESULT: "result from elsewhere"}
 
 
 @dataclass(frozen=True, slots=True)

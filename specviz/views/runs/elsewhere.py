@@ -12,8 +12,8 @@ import streamlit as st
 from specviz.analysis.digits import digits
 from specviz.analysis.terminal import terminal_text
 from specviz.store import Store
-from specviz.store.history.elsewhere import MOST_REQUESTS, read_elsewhere, read_elsewhere_requests
 from specviz.store.history.history import Item, Kind
+from specviz.store.history.tool_result import MOST_REQUESTS, read_tool_requests, read_tool_result
 from specviz.views.benchmark.plan_text import as_text
 from specviz.views.runs import edit as runs_edit
 from specviz.views.runs import state
@@ -31,7 +31,7 @@ SECTIONS = ("Figures", "Requests", "File")
 def show_elsewhere(store: Store, elsewhere_id: str) -> None:
     """One import: what it is, its figures, its requests. Raises StoreError."""
     state.opened()
-    row = store.read(read_elsewhere, elsewhere_id)
+    row = store.read(read_tool_result, elsewhere_id)
     _heading(store, row)
     chosen = st.segmented_control(
         "Section", SECTIONS, default="Figures", required=True, label_visibility="collapsed",
@@ -81,7 +81,7 @@ def latencies(row: Row) -> pd.DataFrame:
 
 
 def _heading(store: Store, row: Row) -> None:
-    item = Item(Kind.ELSEWHERE, row["elsewhere_id"])
+    item = Item(Kind.TOOL_RESULT, row["elsewhere_id"])
     if row["deleted_at"]:
         runs_edit.deleted_banner(store, [item], row["deleted_at"])
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -135,7 +135,7 @@ def _figures(row: Row) -> None:
 
 
 def _requests(store: Store, elsewhere_id: str) -> None:
-    rows: Sequence[Row] = store.read(read_elsewhere_requests, elsewhere_id)
+    rows: Sequence[Row] = store.read(read_tool_requests, elsewhere_id)
     if not rows:
         st.info("The file has no single requests: it was saved without details.")
         return

@@ -14,7 +14,6 @@ from specviz.analysis.terminal import terminal_text
 from specviz.analysis.visible import shortened
 from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
-from specviz.store.file.size import read_share, room_of, share_text
 from specviz.store.history.history import (
     History,
     HistoryRow,
@@ -24,6 +23,7 @@ from specviz.store.history.history import (
     read_choices,
     read_history,
 )
+from specviz.store.history.size import file_size_of, read_share, share_text
 from specviz.views.live.controls import CATEGORY_NAMES
 from specviz.views.runs import edit, state
 from specviz.views.runs.actions import act_on, import_button
@@ -197,7 +197,7 @@ def _nothing() -> None:
 
 
 def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
-    """Pages, and the room that is used."""
+    """Pages, and the size of the database."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{total:,} {'line' if total == 1 else 'lines'} · {_room(store, chosen)}")
         st.space("stretch")
@@ -208,14 +208,14 @@ def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
 
 def _room(store: Store, chosen: Sequence[HistoryRow]) -> str:
     """What the database takes, and the ticked lines of it."""
-    room = room_of(store)
+    size = file_size_of(store)
     text = "a shared database"
-    if room:
-        text = f"database {size_text(room.file_bytes)}"
-        text += f" + {size_text(room.log_bytes)} log" if room.log_bytes else ""
+    if size:
+        text = f"database {size_text(size.file_bytes)}"
+        text += f" + {size_text(size.log_bytes)} log" if size.log_bytes else ""
     if chosen:
         share = store.read(read_share, [row.item for row in chosen])
-        text += f" · ticked: {share_text(share, room)}"
+        text += f" · ticked: {share_text(share, size)}"
     return text
 
 

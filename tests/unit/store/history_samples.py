@@ -53,7 +53,7 @@ def put(store: Store, *lines: Told) -> None:
 
 def _insert(cursor: DuckDBPyConnection, told: Told) -> None:
     item = told.item
-    if item.kind is Kind.ELSEWHERE:
+    if item.kind is Kind.TOOL_RESULT:
         _insert_elsewhere(cursor, told)
     elif item.kind is Kind.BENCHMARK:
         insert_benchmark(cursor, item.item_id, told.at, told.name, told.statuses[0])

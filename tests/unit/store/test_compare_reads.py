@@ -17,7 +17,7 @@ from specviz.store.history.comparison import (
     read_candidates,
     read_compared,
     read_compared_requests,
-    read_elsewhere,
+    read_compared_results,
 )
 from specviz.store.runs.tables import insert, update
 from specviz.trace import Fidelity
@@ -152,7 +152,7 @@ def test_candidates_are_the_newest_without_the_deleted(store: Store) -> None:
 
 def test_results_from_elsewhere_are_told_as_they_are(store: Store) -> None:
     elsewhere(store, method="eagle3", k=3, tpot_p50_ms=7.5)
-    (row,) = store.read(read_elsewhere, ["none", "e"])
+    (row,) = store.read(read_compared_results, ["none", "e"])
     assert (row.tool, row.method, row.k, row.tpot_p50_ms) == ("vllm bench serve", "eagle3", 3, 7.5)
     assert row.acceptance_rate_per_pos == (0.8, 0.5)
     assert row.ttft_p50_ms is None and row.deleted_at is None
@@ -161,5 +161,5 @@ def test_results_from_elsewhere_are_told_as_they_are(store: Store) -> None:
 @pytest.mark.parametrize("hostile", ["'; DROP TABLE runs; --", "", "\u202e", "a" * 5000])
 def test_an_id_is_only_ever_an_id(store: Store, hostile: str) -> None:
     assert store.read(read_compared, [hostile]) == []
-    assert store.read(read_elsewhere, [hostile]) == []
+    assert store.read(read_compared_results, [hostile]) == []
     assert store.read(num_runs) == 0

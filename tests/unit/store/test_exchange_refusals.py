@@ -17,8 +17,8 @@ from store_samples import frame_of
 
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
-from specviz.store.exchange import Format, Told, export, import_file, lines_read
-from specviz.store.exchange.exported_tables import SHAPES
+from specviz.store.exchange import Format, ImportLabels, export, import_file, lines_read
+from specviz.store.exchange.exported_tables import EXPORTED_TABLES
 
 Rows = list[dict[str, Any]]
 
@@ -47,7 +47,7 @@ def refused(store: Store, path: Path, says: str) -> None:
     told = str(caught.value)
     assert says in told, told
     assert "\n" not in told and len(told) < 500
-    counts = [f"(SELECT count(*) FROM {shape.table})" for shape in SHAPES]
+    counts = [f"(SELECT count(*) FROM {table.name})" for table in EXPORTED_TABLES]
     assert store.read(frame_of, f"SELECT {' + '.join(counts)} AS n")["n"][0] == 0
 
 
@@ -310,4 +310,4 @@ def test_other_rows_under_an_id_that_is_here(store: Store, exported: Path, tmp_p
 
 def test_what_was_told_does_not_go_with_an_export(empty: Store, exported: Path) -> None:
     with pytest.raises(UsageError, match="leave --method, --k and --name out"):
-        import_file(empty, exported / "runs.zip", Told(k=3))
+        import_file(empty, exported / "runs.zip", ImportLabels(k=3))

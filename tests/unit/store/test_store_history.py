@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specviz.store import Store, open_store
-from specviz.store.file.size import Room, Share, read_share, room_of, share_text
 from specviz.store.history.history import (
     HistoryFilter,
     Item,
@@ -25,6 +24,7 @@ from specviz.store.history.history import (
     read_history,
     read_run_ids,
 )
+from specviz.store.history.size import FileSize, Share, file_size_of, read_share, share_text
 
 METHODS = ("ngram", "eagle3", "medusa")
 MODELS, SERVERS = ("llama", "qwen"), ("in the app", "http://a:1", "http://b:2")
@@ -38,8 +38,8 @@ LISTS = ("kinds", "methods", "models", "servers", "categories", "tags", "fidelit
 
 
 def made(rng: random.Random, number: int) -> Told:
-    kind = rng.choice([Kind.RUN, Kind.RUN, Kind.BENCHMARK, Kind.ELSEWHERE])
-    answered = kind is not Kind.ELSEWHERE
+    kind = rng.choice([Kind.RUN, Kind.RUN, Kind.BENCHMARK, Kind.TOOL_RESULT])
+    answered = kind is not Kind.TOOL_RESULT
     several = 2 if kind is Kind.BENCHMARK else 1
     prompts = tuple(rng.choice(WORDS) for _ in range(rng.randrange(3) if answered else 0))
     return Told(
@@ -185,8 +185,8 @@ def test_an_empty_store_has_no_history(store: Store) -> None:
     assert not store.read(has_history)
     assert store.read(read_history).rows == ()
     share = store.read(read_share, [])
-    room = room_of(store)
-    assert share == Share(0, 0, 0, 0) and room is not None and share.bytes_of(room) is None
+    size = file_size_of(store)
+    assert share == Share(0, 0, 0, 0) and size is not None and share.bytes_of(size) is None
 
 
 def test_a_share_of_the_room_goes_by_stored_rows(store: Store) -> None:
@@ -197,12 +197,12 @@ def test_a_share_of_the_room_goes_by_stored_rows(store: Store) -> None:
         (1, 9, 27),
         (2, 10, 30),
     ]
-    room = room_of(store)
-    assert room is not None
+    size = file_size_of(store)
+    assert size is not None
     assert [one.part for one in shares] == [5 / 42, 37 / 42, 1]
-    assert shares[0].bytes_of(room) is None  # of so few rows a file says nothing
-    assert Share(0, 100, 900, 200_000).bytes_of(Room(3_000_000, 1_000_000)) == 20_000
-    assert share_text(shares[0], room) == "1 steps and 3 decisions, 12 % of all rows"
+    assert shares[0].bytes_of(size) is None  # of so few rows a file says nothing
+    assert Share(0, 100, 900, 200_000).bytes_of(FileSize(3_000_000, 1_000_000)) == 20_000
+    assert share_text(shares[0], size) == "1 steps and 3 decisions, 12 % of all rows"
     few = Share(0, 1, 0, 10_000)
     assert share_text(few, None) == "1 steps and 0 decisions, below 0.1 % of all rows"
 
@@ -229,5 +229,5 @@ def test_what_is_known_of_a_run_beyond_its_configuration(store: Store) -> None:
     assert (known["one"].benchmark_id, known["one"].num_together) == (None, 2)
     assert known["one"].item == Item(Kind.RUN, "one")
     assert known["b-1"].item == Item(Kind.BENCHMARK, "b")
-    items = [Item(Kind.BENCHMARK, "b"), Item(Kind.ELSEWHERE, "e"), Item(Kind.RUN, "two")]
+    items = [Item(Kind.BENCHMARK, "b"), Item(Kind.TOOL_RESULT, "e"), Item(Kind.RUN, "two")]
     assert store.read(read_run_ids, items) == ["b-0", "b-1", "two"]

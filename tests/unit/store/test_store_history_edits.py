@@ -26,7 +26,7 @@ from specviz.store.runs.runs import read_run
 from specviz.store.runs.tables import insert
 
 RUN, BENCHMARK = Item(Kind.RUN, "run"), Item(Kind.BENCHMARK, "b")
-ELSEWHERE = Item(Kind.ELSEWHERE, "e")
+ELSEWHERE = Item(Kind.TOOL_RESULT, "e")
 HOSTILE = "<script>alert(1)</script> '; DROP TABLE runs; -- \x1b[2J \u202e $x$"
 OF_BENCHMARK = ("samples", "rounds", "benchmark_prompts", "benchmark_arms", "k_replays",
                 "k_step_times")  # fmt: skip

@@ -18,7 +18,7 @@ from store_samples import frame_of
 from specviz.config import Method
 from specviz.errors import UsageError
 from specviz.store import Store
-from specviz.store.exchange import Imported, Told, import_file
+from specviz.store.exchange import Imported, ImportLabels, import_file
 
 DATA = Path(__file__).with_name("data")
 PLAIN = DATA / "vllm-bench-serve-plain.json"
@@ -34,7 +34,7 @@ def stored(store: Store, done: Imported) -> list[dict[str, Any]]:
     return list(frame.to_dict("records"))
 
 
-def taken(store: Store, path: Path, told: Told | None = None) -> dict[str, Any]:
+def taken(store: Store, path: Path, told: ImportLabels | None = None) -> dict[str, Any]:
     (row,) = stored(store, import_file(store, path, told))
     return row
 
@@ -93,20 +93,20 @@ def test_the_same_file_twice(store: Store, tmp_path: Path) -> None:
     first = import_file(store, PLAIN)
     copy = tmp_path / "another-name.json"
     copy.write_bytes(PLAIN.read_bytes())
-    again = import_file(store, copy, Told(Method.EAGLE3, 5, "other"))
+    again = import_file(store, copy, ImportLabels(Method.EAGLE3, 5, "other"))
     assert again.already == first.stored and not again.stored
     assert store.read(frame_of, "SELECT count(*) AS n FROM elsewhere")["n"][0] == 1
 
 
 def test_what_a_person_says(store: Store) -> None:
-    row = taken(store, PLAIN, Told(Method.DRAFT_MODEL, 5, "before the upgrade"))
+    row = taken(store, PLAIN, ImportLabels(Method.DRAFT_MODEL, 5, "before the upgrade"))
     assert (row["method"], row["k"], row["name"]) == ("draft_model", 5, "before the upgrade")
 
 
 def test_appended_results(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "all.json"
     path.write_text(PLAIN.read_text() + "\n" + DETAILED.read_text())
-    done = import_file(store, path, Told(name="sweep"))
+    done = import_file(store, path, ImportLabels(name="sweep"))
     assert [row["name"] for row in stored(store, done)] == ["sweep 1", "sweep 2"]
 
 
