@@ -31,7 +31,7 @@ class Grid(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How requests are sent: `concurrency` at a time, each behind the one before (closed loop), or
+    """How requests are sent: `concurrency` at a time, each after the one before (closed loop), or
     as they come at `request_rate` per second (open loop, Poisson arrivals)."""
 
     concurrency: int | None = None

@@ -53,7 +53,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def read_plan(path: Path) -> Plan:
-    """The plan in a file; prompt files are found beside it. Raises UsageError."""
+    """The plan in a file; relative paths start at its folder. Raises UsageError."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -184,7 +184,7 @@ def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
 
 
 def _path(given: Any, folder: Path | None) -> str | None:
-    """A folder on disk, relative to the plan; anything else stays the name that it is."""
+    """A folder on disk, relative to the plan; anything else is a name and stays as it is."""
     if given is None:
         return None
     name = _text(given, "model and draft")

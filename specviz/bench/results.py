@@ -103,9 +103,9 @@ def _dtypes(plan: Plan, arms: Sequence[ArmState]) -> list[str]:
     return [auto if dtype == "auto" else dtype for dtype in asked]
 
 
-def _caching(told: bool | None) -> str | None:
+def _caching(caches: bool | None) -> str | None:
     """A server that caches got requests that miss its cache; see `servers.timing.timed_server`."""
-    return None if told is None else ("salted" if told else "off")
+    return None if caches is None else ("salted" if caches else "off")
 
 
 def _arms(plan: Plan, opened: dict[int, ArmRow]) -> list[ArmRow]:

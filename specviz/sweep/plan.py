@@ -1,4 +1,4 @@
-"""The benchmark behind "measure this": every K of one method beside plain decoding."""
+"""The benchmark behind "Measure this": every K of one method, and plain decoding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from specviz.errors import UsageError
 from specviz.prompts.sets import PromptSource
 
 FIRST_METHOD = RunConfig(EngineKind.EMBEDDED, Method.EAGLE3)
-"""What is swept where nothing has been measured yet: it needs no server."""
+"""Swept where nothing has been measured yet, because it needs no server."""
 
 
 def sweep_plan(

@@ -1,4 +1,4 @@
-"""The documents' rules of thumb, read from the published tables: no threshold stands in code."""
+"""The documents' rules of thumb, read from the published tables: no threshold is in the code."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def where(row: dict[str, Any]) -> str:
 
 
 def _reason(row: dict[str, Any]) -> str:
-    """The reason given; without one the field is NaN, and the situation itself has to do."""
+    """The reason given; without one the field is NaN, then the situation itself."""
     return str(row["reason"] if isinstance(row["reason"], str) else row["situation"])
 
 

@@ -62,4 +62,4 @@ def reason_text(reason: Reason) -> str:
 
 def evidence_text(evidence: Evidence) -> str:
     """Its kind and source."""
-    return evidence.kind.value if evidence.kind is Kind.TOLD else str(evidence)
+    return evidence.kind.value if evidence.kind is Kind.TYPED else str(evidence)

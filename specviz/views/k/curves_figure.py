@@ -16,7 +16,7 @@ HEIGHT_PX = 520
 
 COLOURS = {
     Source.MEASURED: "#0072B2",
-    Source.REPLAYED: "#009E73",
+    Source.REDRAFTED: "#009E73",
     Source.PREDICTED: "#E69F00",
     Source.FORMULA: "#CC79A7",
     Source.PUBLISHED: "#8a8f98",
@@ -24,7 +24,7 @@ COLOURS = {
 DASHES = {Source.FORMULA: "dot", Source.PUBLISHED: "dash"}
 SYMBOLS = {
     Source.MEASURED: "circle",
-    Source.REPLAYED: "diamond",
+    Source.REDRAFTED: "diamond",
     Source.PREDICTED: "square",
     Source.FORMULA: "cross",
     Source.PUBLISHED: "triangle-up",

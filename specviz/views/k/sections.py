@@ -27,7 +27,7 @@ from specviz.views.k.chosen import Chosen
 from specviz.views.k.controls import Asked
 from specviz.views.k.measure import measure_this
 from specviz.views.k.ranges import ranges_text
-from specviz.views.k.redraft import replay_this
+from specviz.views.k.redraft import redraft_this
 
 
 def sections(asked: Asked) -> None:
@@ -75,7 +75,7 @@ def best_by_place(chosen: Chosen, at: Place, memory_gb: float | None) -> pd.Data
             {
                 "where": name,
                 **_best("measured", curves.get(Source.MEASURED), memory_gb),
-                **_best("replayed", curves.get(Source.REPLAYED), memory_gb),
+                **_best("redrafted", curves.get(Source.REDRAFTED), memory_gb),
                 **_best("predicted", curves.get(Source.PREDICTED), memory_gb),
             }
         )
@@ -157,7 +157,7 @@ def check(asked: Asked) -> None:
     assert asked.chosen is not None
     measured = asked.chosen.measured(asked.place)
     computed = asked.chosen.computed(asked.place)
-    replay_this(asked.chosen)
+    redraft_this(asked.chosen)
     if len(measured.points) < 2 or not computed:
         st.info("A check needs a run at the largest K, its baseline, and smaller Ks beside it.")
         return
@@ -229,6 +229,6 @@ def _cells(chosen: Chosen) -> list[Cell]:
 SECTIONS: dict[str, Callable[[Asked], None]] = {
     "Best K elsewhere": by_place,
     "vLLM schedule": for_vllm,
-    "Check and replay": check,
+    "Check and redraft": check,
     "Measure this": lambda asked: measure_this(asked.chosen),
 }

@@ -20,7 +20,7 @@ from specviz.views.shared.disagreements import show_disagreements
 from specviz.views.shared.html_table import show_figures
 
 FORMULA_KS = tuple(range(1, 16))
-WINS = (Source.MEASURED, Source.REPLAYED, Source.PREDICTED, Source.PUBLISHED, Source.FORMULA)
+WINS = (Source.MEASURED, Source.REDRAFTED, Source.PREDICTED, Source.PUBLISHED, Source.FORMULA)
 """Whose optimum is the answer: what was measured, then what follows from it."""
 
 

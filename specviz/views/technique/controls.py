@@ -8,10 +8,10 @@ from typing import Any
 
 import streamlit as st
 
+from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.inputs import INPUTS, Input, Kind, Slo
-from specviz.analysis.advisor.situation import Situation
-from specviz.bench.advisor_facts import facts_of_server
 from specviz.errors import SpecvizError
+from specviz.known_facts import facts_of_server
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.views.benchmark.plan_text import as_text
 from specviz.views.technique import state
@@ -67,21 +67,21 @@ def sources(rows: Sequence[BenchmarkRow]) -> None:
         _read_server(url)
 
 
-def questions(situation: Situation) -> None:
+def questions(deployment: Deployment) -> None:
     """One field per input; a value that was read stands in the empty field."""
     fields = [*_LABELS.items()]
     for row in zip(fields[::2], fields[1::2], strict=True):
         for column, (name, label) in zip(st.columns(2, gap="small"), row, strict=True):
             with column:
-                _field(INPUTS[name], label, situation)
+                _field(INPUTS[name], label, deployment)
     st.button(
         "Clear all answers", on_click=state.forget, type="tertiary", icon=":material/restart_alt:"
     )
 
 
-def _field(one: Input, label: str, situation: Situation) -> None:
-    read = situation.source(one.name) if one.name in situation.sources else None
-    known = situation.answers.get(one.name)
+def _field(one: Input, label: str, deployment: Deployment) -> None:
+    read = deployment.source(one.name) if one.name in deployment.sources else None
+    known = deployment.answers.get(one.name)
     help_text = f"{one.help} Read: {as_text(str(read))}".strip() if read else (one.help or None)
     common: dict[str, Any] = {
         "key": state.key_of(one.name),

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from specviz.analysis.advisor.deployment import Deployment, KnownFacts
 from specviz.analysis.advisor.draft import Check, Load, Pair, check_pair, facts_of
 from specviz.analysis.advisor.evidence import Evidence
-from specviz.analysis.advisor.situation import Facts, Situation
-from specviz.bench.advisor_facts import acceptance_of_pair
 from specviz.engines.model_folder import read_pair
+from specviz.known_facts import acceptance_of_pair
 from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
@@ -21,27 +21,27 @@ from specviz.views.technique.tables import checks_table
 
 
 def advise(
-    store: Store, rows: Sequence[BenchmarkRow], situation: Situation
-) -> tuple[tuple[Check, ...], Facts]:
+    store: Store, rows: Sequence[BenchmarkRow], deployment: Deployment
+) -> tuple[tuple[Check, ...], KnownFacts]:
     """The checks of the named pair, and what they answer in the tree."""
     target, draft = (str(state.told(name) or "") for name in (state.TARGET, state.DRAFT))
     folders = _path(target), _path(draft)
     pair = _pair(*folders, _stamp(*folders))
-    told = situation.answers.get("acceptance")
+    entered = deployment.answers.get("acceptance")
     marks = tuple((row.benchmark_id, row.finished) for row in rows)
-    measured = _measured(store, *folders, marks) if told is None else None
-    acceptance, source = (told, situation.source("acceptance")) if told is not None else (
+    measured = _measured(store, *folders, marks) if entered is None else None
+    acceptance, source = (entered, deployment.source("acceptance")) if entered is not None else (
         measured or (None, None)
     )  # fmt: skip
     load = Load(
         int(state.told(state.CONTEXT) or state.DEFAULTS[state.CONTEXT]),
-        situation.concurrency or 1,
-        situation.spare_memory_gb,
+        deployment.concurrency or 1,
+        deployment.spare_memory_gb,
     )
     checks = check_pair(
-        pair, load, None if acceptance is None else float(acceptance), source, situation.text
+        pair, load, None if acceptance is None else float(acceptance), source, deployment.text
     )
-    return checks, facts_of(checks, pair) if state.names_a_pair() else Facts({}, {})
+    return checks, facts_of(checks, pair) if state.names_a_pair() else KnownFacts({}, {})
 
 
 def show_advice(checks: tuple[Check, ...]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.analysis.advisor.branches import LEAVES
+from specviz.analysis.advisor.deployment import Deployment, KnownFacts
 from specviz.analysis.advisor.inputs import (
     INPUTS,
     Answer,
@@ -20,7 +21,6 @@ from specviz.analysis.advisor.inputs import (
     format_answers,
     parse_answers,
 )
-from specviz.analysis.advisor.situation import Facts, Situation
 from specviz.analysis.advisor.tree import leading_to
 from specviz.errors import UsageError
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
@@ -41,7 +41,7 @@ CONTEXT_INPUT = Input(CONTEXT, "Context", Kind.WHOLE, "tokens", low=1, high=LONG
 
 _WRITTEN = "decision_written"
 _PROBLEMS = "decision_problems"
-_SITUATION = "decision_situation"
+_DEPLOYMENT = "decision_deployment"
 _CLICK_PROBLEM = "decision_click_problem"
 _SERVER_FACTS = "decision_server_facts"
 _OTHERS = (BENCHMARK, SERVER, TARGET, DRAFT, CONTEXT)
@@ -104,26 +104,26 @@ def names_a_pair() -> bool:
     return any(told(name) != DEFAULTS[name] for name in (TARGET, DRAFT))
 
 
-def remember(situation: Situation) -> None:
+def remember(deployment: Deployment) -> None:
     """What a click on a leaf starts from."""
-    st.session_state[_SITUATION] = situation
+    st.session_state[_DEPLOYMENT] = deployment
 
 
 def click() -> None:
     """Answer so that the path ends at the clicked leaf (a callback)."""
     leaf = st.session_state[DRAWING][CLICKED]
-    situation: Situation | None = st.session_state.get(_SITUATION)
-    if leaf not in LEAVES or situation is None:
+    deployment: Deployment | None = st.session_state.get(_DEPLOYMENT)
+    if leaf not in LEAVES or deployment is None:
         return
     st.session_state.pop(_CLICK_PROBLEM, None)
     try:
-        wanted = leading_to(leaf, situation)
+        wanted = leading_to(leaf, deployment)
     except UsageError as error:
         st.session_state[_CLICK_PROBLEM] = str(error)
         return
     if wanted.measured is None:
         st.session_state[key_of(BENCHMARK)] = None
-    read = {name: situation.answers[name] for name in situation.sources}
+    read = {name: deployment.answers[name] for name in deployment.sources}
     told = {name: value for name, value in wanted.answers.items() if read.get(name) != value}
     _set_answers(told)
 
@@ -143,12 +143,12 @@ def forget() -> None:
     st.session_state.pop(_CLICK_PROBLEM, None)
 
 
-def keep_server(url: str, facts: Facts) -> None:
+def keep_server(url: str, facts: KnownFacts) -> None:
     """What a server told, until another one is asked."""
     st.session_state[_SERVER_FACTS] = (url, facts)
 
 
-def server_facts() -> Facts | None:
+def server_facts() -> KnownFacts | None:
     """What the named server told when it was asked."""
     url, facts = st.session_state.get(_SERVER_FACTS, (None, None))
     return facts if url and url == told(SERVER) else None

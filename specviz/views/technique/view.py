@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from specviz.analysis.advisor.deployment import Deployment, KnownFacts, deployment_of
 from specviz.analysis.advisor.inputs import Answer
 from specviz.analysis.advisor.recommend import Recommendation, recommend
-from specviz.analysis.advisor.situation import Facts, Situation, situation_of
-from specviz.bench.advisor_facts import facts_of_benchmark
+from specviz.known_facts import facts_of_benchmark
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
@@ -40,15 +40,15 @@ def _what_answers_change(store: Store) -> None:
     chosen = _chosen(rows)
     told = state.answers()
     facts = _facts(store, chosen, told)
-    checks, of_pair = advise(store, rows, situation_of(told, *facts))
-    situation = situation_of(told, *facts, of_pair)
-    state.remember(situation)
-    found = recommend(situation)
+    checks, of_pair = advise(store, rows, deployment_of(told, *facts))
+    deployment = deployment_of(told, *facts, of_pair)
+    state.remember(deployment)
+    found = recommend(deployment)
     # What may be there or not stands in a container of its own: nothing after it moves.
     with st.container():
         for problem in state.problems():
             st.warning(as_text(problem), icon=":material/link_off:")
-    _upper_half(rows, situation, found, facts)
+    _upper_half(rows, deployment, found, facts)
     show_result(found)
     show_questions(found)
     show_advice(checks)
@@ -56,7 +56,7 @@ def _what_answers_change(store: Store) -> None:
 
 
 def _upper_half(
-    rows: list[BenchmarkRow], situation: Situation, found: Recommendation, facts: list[Facts]
+    rows: list[BenchmarkRow], deployment: Deployment, found: Recommendation, facts: list[KnownFacts]
 ) -> None:
     left, right = st.columns([3, 7], gap="medium")
     # The tree first: it is what a change is looked for in.
@@ -69,7 +69,7 @@ def _upper_half(
         st.caption("A click on an end of the tree sets the answers that lead there.")
     with left:
         sources(rows)
-        questions(situation)
+        questions(deployment)
         for note in dict.fromkeys(note for one in facts for note in one.notes):
             st.caption(as_text(note))
 
@@ -85,10 +85,10 @@ def _chosen(rows: list[BenchmarkRow]) -> BenchmarkRow | None:
     return found
 
 
-def _facts(store: Store, row: BenchmarkRow | None, told: dict[str, Answer]) -> list[Facts]:
+def _facts(store: Store, row: BenchmarkRow | None, told: dict[str, Answer]) -> list[KnownFacts]:
     found = []
     if row is not None:
-        at = situation_of(told)
+        at = deployment_of(told)
         results = open_results(store, row).results
         found.append(facts_of_benchmark(row, results, at.temperature, at.concurrency))
     if (of_server := state.server_facts()) is not None:
