@@ -171,7 +171,8 @@ def _pair(
 
 
 def _command(found: Recommendation, target: str | None, draft: str | None) -> str | None:
-    from specviz.config import EngineKind, Method
+    from specviz.config import EngineKind
+    from specviz.methods import Method
     from specviz.servers.kinds import launcher_of
     from specviz.servers.launch.printed_command import serving_command
 
