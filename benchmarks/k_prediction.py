@@ -17,9 +17,10 @@ from benchmarks.results_file import add_save_option, save
 from specviz import runtime
 from specviz.analysis.k.curves import Source
 from specviz.bench.results import results_of
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
 from specviz.machine import hardware_summary
+from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
 from specviz.prompts.shipped import CATEGORIES
 from specviz.store import Store

@@ -19,8 +19,9 @@ from specviz.commands.options import DbOption, JsonOption
 from specviz.commands.query import query
 from specviz.commands.recommend import recommend
 from specviz.commands.theory import theory
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.errors import SpecvizError, UsageError
+from specviz.methods import Method
 
 app = typer.Typer(
     name="specviz",

@@ -140,7 +140,7 @@ def _pair(
 
 
 def _command(found: Recommendation, target: str | None, draft: str | None) -> str | None:
-    from specviz.config import Method
+    from specviz.methods import Method
     from specviz.servers.vllm.serving import serving_command
 
     if found.method is None:

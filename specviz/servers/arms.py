@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Callable
 from dataclasses import replace
 
-from specviz.config import Method, RunConfig
+from specviz.config import RunConfig
 from specviz.errors import EngineError, RequestRefused
 from specviz.machine import git_revision, hardware_summary
-from specviz.methods import METHODS
+from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET
 from specviz.servers.client.client import VllmEngine, open_vllm
 from specviz.servers.hardware import runs_on_cpu

@@ -15,8 +15,8 @@ import duckdb
 import httpx
 import pytest
 
-from specviz.config import Method
 from specviz.errors import RequestRefused
+from specviz.methods import Method
 from specviz.paths import PROJECT_ROOT
 from specviz.servers.client.client import open_vllm
 from specviz.servers.launch.server import Server

@@ -15,8 +15,8 @@ import httpx
 import psutil
 import pytest
 
-from specviz.config import Method
 from specviz.errors import ServerStartFailed
+from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.launch.server import start_server
 from specviz.servers.vllm.command_line import HOST, ServerSpec

@@ -9,7 +9,7 @@ import typer
 
 from benchmarks.tables import documents
 from specviz.cli import app
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.paths import PROJECT_ROOT
 
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]+))?\)")

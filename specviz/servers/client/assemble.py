@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.servers.client.chunks import Chunk
 from specviz.trace import ROOT, EmittedToken, Origin, Step, TokenDecision, TopToken, Verdict
 

@@ -12,8 +12,9 @@ import uuid
 
 import httpx2
 
-from specviz.config import Method, Prompt, Sampling
+from specviz.config import Prompt, Sampling
 from specviz.errors import EngineError
+from specviz.methods import Method
 from specviz.sample import Sample
 from specviz.servers.client.client import STALL_TIMEOUT_S
 from specviz.servers.client.connecting import api_key, connecting

@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx2
 
-from specviz.config import Method
 from specviz.errors import NotAnOpenAIServer, RequestRefused, ServerUnreachable, UsageError
+from specviz.methods import Method
 from specviz.servers.vllm.metrics import parse_counters
 from specviz.trace import Fidelity
 

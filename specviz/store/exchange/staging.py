@@ -12,10 +12,6 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
-<<<<<<< HEAD
-from specviz.store.exchange.exported_tables import IMPORTED_AT, SHAPES, Shape, columns, required
-from specviz.store.migrations import renamed
-=======
 from specviz.store.exchange.exported_tables import (
     EXPORTED_TABLES,
     IMPORTED_AT,
@@ -23,7 +19,7 @@ from specviz.store.exchange.exported_tables import (
     columns,
     required,
 )
->>>>>>> store
+from specviz.store.migrations import renamed
 
 VALUES_PER_BYTE = 64
 SPARE_VALUES = 1_000_000
@@ -156,7 +152,7 @@ def _alike(ours: pa.DataType, theirs: pa.DataType) -> bool:
 
 
 def tables_in(staged: Staged) -> list[ExportedTable]:
-    """The shapes of the tables that arrived, owners first."""
+    """The tables that arrived, owners first."""
     return [table for table in EXPORTED_TABLES if table.name in staged.files]
 
 

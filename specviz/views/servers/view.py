@@ -7,8 +7,8 @@ import asyncio
 import httpx2
 import streamlit as st
 
-from specviz.config import Method
 from specviz.errors import SpecvizError
+from specviz.methods import Method
 from specviz.servers.client.connecting import api_key
 from specviz.servers.launch.pool import ServerPhase, ServerPool
 from specviz.servers.vllm.capabilities import Capabilities, probe

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from bench_boards import until
 
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.engines.redraft import redraftable
 from specviz.errors import UsageError
 from specviz.live.measuring_lock import Turn
+from specviz.methods import Method
 from specviz.sweep import redraft_board as replays_module
 from specviz.sweep.redraft import ReplayStopped
 from specviz.sweep.redraft_board import ReplayBoard, ReplayProgress

@@ -12,7 +12,8 @@ from specviz.analysis.advisor.recommend import recommend
 from specviz.analysis.advisor.situation import situation_of
 from specviz.analysis.benchmark.results import Acceptance, ArmState, Cell, Results, Speedup
 from specviz.bench.advisor_facts import facts_of_benchmark, facts_of_load
-from specviz.config import Method, RunStatus
+from specviz.config import RunStatus
+from specviz.methods import Method
 from specviz.servers.vllm.capabilities import Capabilities
 from specviz.servers.vllm.load import ServerLoad, parse_load
 from specviz.store.benchmarks.rows import BenchmarkRow

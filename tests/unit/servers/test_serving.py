@@ -7,8 +7,8 @@ import shlex
 
 import pytest
 
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.servers.vllm.serving import serving_command, unnamed, version_note
 
 

@@ -186,7 +186,7 @@ def test_an_empty_store_has_no_history(store: Store) -> None:
     assert store.read(read_history).rows == ()
     share = store.read(read_share, [])
     size = file_size_of(store)
-    assert share == Share(0, 0, 0, 0) and room is not None and share.bytes_of(size) is None
+    assert share == Share(0, 0, 0, 0) and size is not None and share.bytes_of(size) is None
 
 
 def test_a_share_of_the_room_goes_by_stored_rows(store: Store) -> None:
@@ -198,7 +198,7 @@ def test_a_share_of_the_room_goes_by_stored_rows(store: Store) -> None:
         (2, 10, 30),
     ]
     size = file_size_of(store)
-    assert room is not None
+    assert size is not None
     assert [one.part for one in shares] == [5 / 42, 37 / 42, 1]
     assert shares[0].bytes_of(size) is None  # of so few rows a file says nothing
     assert Share(0, 100, 900, 200_000).bytes_of(FileSize(3_000_000, 1_000_000)) == 20_000

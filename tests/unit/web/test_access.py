@@ -14,8 +14,9 @@ from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
 from specviz.commands.run import run_once
-from specviz.config import EngineKind, Method, Prompt, RunConfig
+from specviz.config import EngineKind, Prompt, RunConfig
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.remote import ingest as ingest_client
 from specviz.remote.ingest import TOKEN, authorization
 from specviz.web import benchmarks, ingest, query
