@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from specviz.analysis.digits import digits
 from specviz.analysis.lossless import Comparison
 from specviz.analysis.metrics import Metrics
+from specviz.analysis.text import digits
 from specviz.config import RunConfig
 from specviz.trace import Fidelity
 

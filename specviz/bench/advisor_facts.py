@@ -13,7 +13,7 @@ from specviz.analysis.advisor.inputs import Answer
 from specviz.analysis.advisor.measured import measured_of
 from specviz.analysis.advisor.situation import Facts
 from specviz.analysis.benchmark.results import ArmState, Cell, Results
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.config import Method
 from specviz.errors import ServerUnreachable
 from specviz.servers.client.connecting import connecting

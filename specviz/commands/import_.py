@@ -89,6 +89,6 @@ def _told(imported: Imported) -> dict[str, Any]:
 
 def _plain(text: str) -> str:
     """Names and ids come from files: none may be a command to the terminal."""
-    from specviz.analysis.terminal import terminal_text
+    from specviz.analysis.text import terminal_text
 
     return terminal_text(text)

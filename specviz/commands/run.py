@@ -15,8 +15,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from specviz.analysis.digits import digits
 from specviz.analysis.metrics import summarise
+from specviz.analysis.text import digits
 from specviz.config import Prompt, Run, RunConfig, RunStatus
 from specviz.errors import SpecvizError, UsageError
 from specviz.live.record import Outcome, answer, store_failure

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from specviz.analysis.depths import accepted_path
-from specviz.analysis.digits import probability_text
+from specviz.analysis.text import probability_text, shortened, token_name
 from specviz.analysis.tree_layout import layout
 from specviz.analysis.verdict_text import candidate_text, judgement_text
-from specviz.analysis.visible import shortened, token_name
 from specviz.figures.style import (
     ACCEPTED,
     MONO,

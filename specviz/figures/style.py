@@ -7,7 +7,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from specviz.analysis.visible import shortened, token_name
+from specviz.analysis.text import shortened, token_name
 
 ACCEPTED = "#009E73"
 RECOVERED = "#D55E00"

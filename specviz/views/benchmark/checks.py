@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.analysis.benchmark.results import Cell
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.views.benchmark import state as bench_state
 from specviz.views.benchmark.opened import Opened, load_of, load_title, loads
 from specviz.views.benchmark.plan_text import as_text

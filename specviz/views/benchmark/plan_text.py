@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specviz.analysis.durations import duration
+from specviz.analysis.text import duration
 from specviz.bench.plan import Plan
 from specviz.bench.progress import BenchPhase, Progress
 from specviz.bench.schedule import rounds_of_arms

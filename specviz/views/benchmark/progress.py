@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.bench.progress import ArmProgress, BenchPhase, Progress
 from specviz.runtime import current
 from specviz.views.benchmark.plan_text import progress_line, share_done

@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 
 from specviz.analysis.benchmark.results import ArmState, Cell, CounterCheck, Quantiles, Results
-from specviz.analysis.digits import digits
-from specviz.analysis.sizes import size_text
+from specviz.analysis.text import digits, size_text
 from specviz.store.benchmarks.rows import BenchmarkRow
 
 Column = Callable[[Cell], str | None]

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from specviz.analysis.compare.rows import Cell, Row, Span
-from specviz.analysis.terminal import terminal_text
-from specviz.analysis.visible import visible_text
+from specviz.analysis.text import terminal_text, visible_text
 from specviz.figures.style import DRAFTING, MONO, Ground, blended
 
 LEAST_PX = 240

@@ -10,8 +10,7 @@ import streamlit as st
 
 from specviz.analysis.arm_names import told_apart
 from specviz.analysis.benchmark.results import load_text
-from specviz.analysis.terminal import terminal_text
-from specviz.analysis.visible import shortened
+from specviz.analysis.text import shortened, terminal_text
 from specviz.config import RunConfig
 from specviz.figures.arms import FAMILY_COLOURS
 from specviz.figures.style import BASELINE

@@ -9,8 +9,7 @@ import pandas as pd
 from specviz.analysis.benchmark.results import load_text
 from specviz.analysis.compare.config_diff import Field
 from specviz.analysis.compare.paired import Change
-from specviz.analysis.digits import digits
-from specviz.analysis.terminal import terminal_text
+from specviz.analysis.text import digits, terminal_text
 from specviz.store.history.comparison import ComparedElsewhere, ComparedRun
 from specviz.views.benchmark.plan_text import as_text
 from specviz.views.compare.figures.changes import percent_text

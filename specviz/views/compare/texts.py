@@ -12,8 +12,7 @@ from specviz.analysis.compare.alignment import shared_length
 from specviz.analysis.compare.judged import JudgedThere, judged_there
 from specviz.analysis.compare.pieces import Answer, by_tokens, by_words, divergence
 from specviz.analysis.compare.rows import Row, aligned_rows
-from specviz.analysis.digits import probability_text
-from specviz.analysis.visible import token_name
+from specviz.analysis.text import probability_text, token_name
 from specviz.store import Store
 from specviz.store.history.comparison import AnswerRow
 from specviz.store.runs.requests import read_titles

@@ -13,10 +13,9 @@ from specviz.analysis.cost.answer import Answer, answer
 from specviz.analysis.cost.basis import Basis, Way
 from specviz.analysis.cost.course import YEAR_DAYS, horizon_days
 from specviz.analysis.cost.load import break_even, break_even_text
-from specviz.analysis.cost.money import dollars, dollars_with, percent_with
 from specviz.analysis.cost.prices import OWN_MACHINE
 from specviz.analysis.cost.sensitivity import swings
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits, dollars, dollars_with, percent_with
 from specviz.figures.arms import FAMILY_COLOURS
 from specviz.figures.style import BASELINE
 from specviz.views.benchmark.plan_text import as_text

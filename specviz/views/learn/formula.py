@@ -9,7 +9,7 @@ import streamlit as st
 
 from specviz import reference
 from specviz.analysis import theory
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.views.learn import state
 from specviz.views.learn.figures.formula import Claim, formula_over_k
 from specviz.views.learn.tiles import figure_row

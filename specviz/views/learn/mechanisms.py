@@ -8,8 +8,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import digits, probability_text
-from specviz.analysis.visible import token_name
+from specviz.analysis.text import digits, probability_text, token_name
 from specviz.config import Method
 from specviz.errors import StoreError
 from specviz.figures.draft_tree import draft_tree

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import digits
 from specviz.analysis.overlap import overlap
+from specviz.analysis.text import digits
 from specviz.config import Method
 from specviz.figures.timeline import timeline
 from specviz.trace import Trace

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import probability_text
 from specviz.analysis.rejection import (
     Probs,
     Rule,
@@ -20,6 +19,7 @@ from specviz.analysis.rejection import (
     simulate,
     total_variation,
 )
+from specviz.analysis.text import probability_text
 from specviz.errors import UsageError
 from specviz.views.learn import state
 from specviz.views.learn.figures.rejection import outputs, shared_area

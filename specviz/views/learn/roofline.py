@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from specviz import reference
-from specviz.analysis.digits import digits
 from specviz.analysis.hardware import Gpu, Precision, gpus
 from specviz.analysis.roofline import Roofline
+from specviz.analysis.text import digits
 from specviz.errors import UsageError
 from specviz.views.benchmark.plan_text import as_text
 from specviz.views.learn import state

@@ -10,8 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from specviz.analysis.plot_choice import Plot, PlotKind
-from specviz.analysis.terminal import terminal_text
-from specviz.analysis.visible import shortened
+from specviz.analysis.text import shortened, terminal_text
 from specviz.figures.style import (
     ARM_COLOURS,
     BASELINE,

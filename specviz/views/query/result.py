@@ -20,8 +20,7 @@ from specviz.analysis.plot_choice import (
     possible_kinds,
     sort_of,
 )
-from specviz.analysis.terminal import terminal_text
-from specviz.analysis.visible import shortened
+from specviz.analysis.text import shortened, terminal_text
 from specviz.store.sql.files import FILES, text_of, unique_names
 from specviz.store.sql.result import SqlResult
 from specviz.store.sql.schema import SchemaTable

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from specviz.analysis.terminal import terminal_text
+from specviz.analysis.text import terminal_text
 from specviz.config import RunStatus
 from specviz.machine import hardware_summary
 from specviz.paths import PROJECT_ROOT

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import probability_text
+from specviz.analysis.text import probability_text, token_name
 from specviz.analysis.verdict_text import judgement_text
-from specviz.analysis.visible import token_name
 from specviz.figures.draft_tree import draft_tree
 from specviz.figures.style import DARK, LIGHT, Ground
 from specviz.trace import Origin, Step, TokenDecision

@@ -10,7 +10,7 @@ import streamlit as st
 from duckdb import DuckDBPyConnection
 from streamlit.delta_generator import DeltaGenerator
 
-from specviz.analysis.terminal import terminal_text
+from specviz.analysis.text import terminal_text
 from specviz.errors import SpecvizError
 from specviz.store import Store
 from specviz.store.history import edits

@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import digits
-from specviz.analysis.terminal import terminal_text
+from specviz.analysis.text import digits, terminal_text
 from specviz.store import Store
 from specviz.store.history.elsewhere import MOST_REQUESTS, read_elsewhere, read_elsewhere_requests
 from specviz.store.history.rows import Item, Kind

@@ -9,9 +9,7 @@ from math import ceil
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.sizes import size_text
-from specviz.analysis.terminal import terminal_text
-from specviz.analysis.visible import shortened
+from specviz.analysis.text import shortened, size_text, terminal_text
 from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
 from specviz.store.file.size import read_share, room_of, share_text

@@ -8,10 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from specviz.analysis.depths import DepthAcceptance, acceptance_by_depth
-from specviz.analysis.digits import digits
 from specviz.analysis.overlap import Overlap, overlap
-from specviz.analysis.sizes import size_text
 from specviz.analysis.skipped import SkippedLayers, skipped_layers
+from specviz.analysis.text import digits, size_text
 from specviz.config import Method
 from specviz.figures.timeline import timeline
 from specviz.trace import Step

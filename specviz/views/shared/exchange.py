@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.analysis.sizes import size_text
+from specviz.analysis.text import size_text
 from specviz.config import MAX_K, Method
 from specviz.errors import SpecvizError
 from specviz.store import Store

@@ -9,7 +9,7 @@ from math import log10
 import plotly.graph_objects as go
 
 from specviz.analysis.compare.paired import BETTER, WORSE, Change
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.figures.style import BASELINE, plain, styled
 
 ROW_PX = 34

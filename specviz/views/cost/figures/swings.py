@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from specviz.analysis.cost.money import dollars
 from specviz.analysis.cost.sensitivity import SHARE, Swing
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits, dollars
 from specviz.figures.style import BASELINE, BONUS, DRAFTING, plain, styled
 
 ROW_PX = 44

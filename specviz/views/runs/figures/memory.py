@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from specviz.analysis.sizes import size_text, unit_of
+from specviz.analysis.text import size_text, unit_of
 from specviz.figures.style import BONUS, DRAFTING, RECOVERED, plain, styled
 from specviz.trace import ExtraBytes
 
