@@ -25,7 +25,7 @@ def runs_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     script = Path(__file__).with_name("embedded_app.py")
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
-        yield f"{url}/run"
+        yield f"{url}/runs"
 
 
 def lines(page: Page, number: int) -> Locator:
@@ -87,7 +87,7 @@ def test_a_run_is_renamed_deleted_brought_back_and_removed(page: Page, runs_url:
     page.get_by_role("button", name="Undo").click()
     table = lines(page, 1)
     click_cell(table, 0, NAME_PX)
-    expect(page).to_have_url(re.compile(r"/run\?run=r2$"))
+    expect(page).to_have_url(re.compile(r"/runs\?run=r2$"))
     expect(page.get_by_role("heading", name="Two dicts <i>again</i>")).to_be_visible()
     action(page, "Delete").click()
     expect(page.get_by_text("stands in no list")).to_be_visible()

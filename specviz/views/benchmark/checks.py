@@ -8,10 +8,7 @@ import streamlit as st
 from specviz.analysis.benchmark.results import Cell
 from specviz.analysis.text import digits
 from specviz.views.benchmark import state as bench_state
-from specviz.views.benchmark.opened import Opened, load_of, load_title, loads
-from specviz.views.benchmark.plan_text import as_text
-from specviz.views.benchmark.published import published_figures
-from specviz.views.benchmark.show import choose, show_cells, show_notes, show_table
+from specviz.views.benchmark.show import choose, show_cells, show_notes
 from specviz.views.benchmark.tables import (
     ARM,
     SIZE,
@@ -21,6 +18,10 @@ from specviz.views.benchmark.tables import (
     figure,
     quantile,
 )
+from specviz.views.shared.benchmark_results import Opened, load_of, load_title, loads
+from specviz.views.shared.published import published_figures
+from specviz.views.shared.tables import show_table
+from specviz.views.shared.text import escaped
 
 GREEDY = (
     "Greedy outputs of two correct engines can differ, by batch shape and floating point: answers "
@@ -59,7 +60,7 @@ def checks(opened: Opened) -> None:
     """What can be trusted: counts against the server's, the client itself, how arms were run."""
     results = opened.results
     for note in results.notes:
-        st.warning(as_text(note), icon=":material/info:")
+        st.warning(escaped(note), icon=":material/info:")
     st.markdown("**Acceptance: counts of the requests beside the server's own (`/metrics`)**")
     if results.checks:
         show_table(checks_table(results.checks))

@@ -13,8 +13,9 @@ from specviz.prompts.sets import PromptSource, load_conversations
 from specviz.runtime import current
 from specviz.views.benchmark import state as bench_state
 from specviz.views.benchmark.form_controls import plan_form
-from specviz.views.benchmark.plan_text import as_text, plan_summary
 from specviz.views.benchmark.state import FORM, MODE, PROBLEM, SHIPPED, TEXT, TOML, UPLOAD
+from specviz.views.shared.plan_text import plan_summary
+from specviz.views.shared.text import escaped
 
 PLAN_NAMES = {
     "two-minutes": "Two minutes on the demo family",
@@ -33,7 +34,7 @@ def choose_plan() -> Plan | None:
     else:
         st.text_area("Plan as TOML", height=420, **bench_state.common(TEXT))
     if problem := st.session_state.get(PROBLEM):
-        st.error(as_text(problem), icon=":material/error:")
+        st.error(escaped(problem), icon=":material/error:")
     return _preview()
 
 
@@ -57,7 +58,7 @@ def start_button(plan: Plan | None) -> None:
         try:
             benchmark_id = current().benchmarks.start(plan)
         except UsageError as error:
-            st.error(as_text(str(error)), icon=":material/error:")
+            st.error(escaped(str(error)), icon=":material/error:")
         else:
             bench_state.open_benchmark(benchmark_id)
 
@@ -100,7 +101,7 @@ def _preview() -> Plan | None:
         check_arms(plan)
         prompts, turns = _prompt_count(plan.prompts)
     except UsageError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
         return None
     st.markdown(f"**{plan_summary(plan, prompts, turns, servers_at_once(plan))}**")
     if not plan.has_baseline:

@@ -19,8 +19,8 @@ from specviz.errors import UsageError
 from specviz.paths import PLANS, PROJECT_ROOT
 from specviz.prompts.shipped import CATEGORIES
 from specviz.views.benchmark.form import FormArm, FormPlan, Where, form_of, toml_of
-from specviz.views.live.arm_choice import ASK, methods_at
-from specviz.views.live.arm_choice import Place as LivePlace
+from specviz.views.shared.arm_choice import ASK, methods_at
+from specviz.views.shared.arm_choice import Place as LivePlace
 
 BENCHMARK = "benchmark"  # in the URL
 SHIPPED = "bench_shipped"

@@ -11,15 +11,15 @@ from specviz.analysis.compare.config_diff import Field, config_diff, facts_of_ru
 from specviz.analysis.compare.paired import FIGURES, Change, changes, shared_prompts
 from specviz.analysis.compare.positions import PositionRate, rates_by_position
 from specviz.analysis.compare.reasons import not_for_times, to_mind
-from specviz.paths import PROJECT_ROOT
 from specviz.store.history.comparison import ComparedElsewhere
-from specviz.views.benchmark.plan_text import as_text, counted
 from specviz.views.compare import tables
 from specviz.views.compare.figures.changes import ChangeDot, paired_changes
 from specviz.views.compare.figures.positions import PositionLine, acceptance_by_position
 from specviz.views.compare.opened import Compared, RunArm
-from specviz.views.runs.sections import CHART
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared import pages
+from specviz.views.shared.charts import TOOLBAR
+from specviz.views.shared.tables import show_figures
+from specviz.views.shared.text import counted, escaped
 
 KEPT = 32
 CHANCE = (
@@ -44,7 +44,7 @@ def positions(compared: Compared) -> None:
     if not lines:
         st.info("None of these tells at which position its drafts were accepted.")
         return
-    st.plotly_chart(acceptance_by_position(lines), config=CHART, key="compare-positions")
+    st.plotly_chart(acceptance_by_position(lines), config=TOOLBAR, key="compare-positions")
     whose = (
         f"On the {counted(len(keys), 'prompt')} that all of these runs answered."
         if keys
@@ -99,15 +99,12 @@ def configuration(compared: Compared) -> None:
     with st.container(horizontal=True):
         for arm in runs:
             benchmark = arm.row.benchmark is not None
-            page, name, key = (
-                ("benchmark.py", "benchmark", arm.row.run.group_id)
-                if benchmark
-                else ("run.py", "run", arm.key)
+            pages.link(
+                pages.BENCHMARK if benchmark else pages.RUNS,
+                f"Open {tables.as_label(arm.name)}",
+                icon=":material/open_in_new:",
+                parameters={"benchmark": arm.row.run.group_id} if benchmark else {"run": arm.key},
             )
-            st.page_link(
-                PROJECT_ROOT / "pages" / page, label=f"Open {tables.as_label(arm.name)}",
-                icon=":material/open_in_new:", query_params={name: key}, width="content",
-            )  # fmt: skip
 
 
 def _show_fields(fields: Sequence[Field], names: Sequence[str]) -> None:
@@ -131,14 +128,14 @@ def _paired(reference: RunArm, others: Sequence[RunArm]) -> None:
         return
     if any(dot.change.ratio for dot in dots):
         st.markdown("**Change against the reference, on the same prompts**")
-        st.plotly_chart(paired_changes(dots), config=CHART, key="compare-changes")
+        st.plotly_chart(paired_changes(dots), config=TOOLBAR, key="compare-changes")
         st.caption("Hollow: within noise, or without an interval. " + CHANCE)
     show_figures(tables.change_table(found, against), words={"run", "figure", "verdict"})
     for figure in FIGURES:
         told = {name for name, own in found.items() if figure in [one.figure for one in own]}
         if blank := [name for name, own in found.items() if own and name not in told]:
             st.caption(
-                as_text(
+                escaped(
                     f"{figure.name} is not compared with {', '.join(blank)}: that run or the "
                     "reference has no such figure on a shared prompt."
                 )
@@ -160,7 +157,7 @@ def _say_what_to_mind(
         for note in to_mind(reference.config, arm.config, side_by_side=side_by_side):
             minded.setdefault(note, []).append(arm.name)
     for note, names in minded.items():
-        st.caption(as_text(f"{', '.join(names)}: {note}."))
+        st.caption(escaped(f"{', '.join(names)}: {note}."))
 
 
 def _told_rates(row: ComparedElsewhere) -> tuple[PositionRate, ...]:

@@ -11,10 +11,10 @@ from specviz.analysis.compare.config_diff import Field
 from specviz.analysis.compare.paired import Change
 from specviz.analysis.text import digits, terminal_text
 from specviz.store.history.comparison import ComparedElsewhere, ComparedRun
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.compare.figures.changes import percent_text
 from specviz.views.compare.figures.positions import PositionLine
 from specviz.views.compare.opened import Arm, RunArm
+from specviz.views.shared.text import escaped
 
 HERE = "here"
 NOT_COMPARABLE = "not comparable"
@@ -183,4 +183,4 @@ def facts_of_elsewhere(row: ComparedElsewhere) -> dict[str, str | None]:
 
 def as_label(name: str) -> str:
     """A name in a widget's label, which is Markdown."""
-    return as_text(name)
+    return escaped(name)

@@ -20,8 +20,8 @@ from specviz.trace import Trace
 from specviz.views.compare import state
 from specviz.views.compare.html import rows_html
 from specviz.views.compare.opened import Compared, RunArm, answers, one_line, trace_of
-from specviz.views.runs.draft_tree import page_ground
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.charts import page_ground
+from specviz.views.shared.tables import show_figures
 from specviz.views.shared.token_strip import token_strip
 
 KEPT = 64

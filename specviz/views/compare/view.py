@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from specviz.analysis.benchmark.results import load_text
-from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
 from specviz.store.history.comparison import Candidate, read_candidates
 from specviz.views.compare import sections as compare_sections
@@ -15,6 +14,7 @@ from specviz.views.compare import state
 from specviz.views.compare import texts as compare_texts
 from specviz.views.compare.html import names_html
 from specviz.views.compare.opened import Compared, one_line, open_compared
+from specviz.views.shared import pages
 from specviz.views.shared.url_controls import bound
 
 OFFERED = 500
@@ -27,7 +27,6 @@ SECTIONS: dict[str, Callable[[Compared], None]] = {
     "Paired differences": compare_sections.differences,
     "Configuration": compare_sections.configuration,
 }
-_PAGES = PROJECT_ROOT / "pages"
 
 
 def show_compare(store: Store) -> None:
@@ -36,7 +35,7 @@ def show_compare(store: Store) -> None:
     first = asked[: state.MOST_ARMS]
     candidates = store.read(lambda cursor: read_candidates(cursor, OFFERED, first))
     compared = open_compared(store, first)
-    st.subheader("Compare")
+    st.subheader(pages.COMPARE.title)
     if not candidates and not compared.arms:
         _say_empty(compared)
         return
@@ -119,8 +118,8 @@ def _say_empty(compared: Compared) -> None:
         "compared with others here."
     )
     with st.container(horizontal=True):
-        st.page_link(_PAGES / "live.py", label="Go to Live", icon=":material/play_circle:")
-        st.page_link(_PAGES / "benchmark.py", label="Go to Benchmark", icon=":material/speed:")
+        pages.link(pages.LIVE, "Go to Live")
+        pages.link(pages.BENCHMARK, "Go to Benchmark")
 
 
 def _say_what_to_pick(compared: Compared) -> None:

@@ -20,10 +20,10 @@ from specviz.analysis.cost.prices import OWN_MACHINE, gpu_prices
 from specviz.errors import UsageError
 from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.views.benchmark.opened import open_results
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.cost import state
 from specviz.views.cost.case import Case
+from specviz.views.shared.benchmark_results import open_results
+from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound, keep_among
 
 SHOWN = 50
@@ -160,7 +160,7 @@ def _hardware() -> tuple[str, float | None, int]:
         **bound(state.key_of(state.GPUS, title)),
     )
     told = [offer.note, f"read {offer.read_on}" if offer.read_on else "", offer.source]
-    st.caption(as_text("; ".join(part for part in told if part)))
+    st.caption(escaped("; ".join(part for part in told if part)))
     return offer.gpu, price, int(gpus)
 
 

@@ -18,17 +18,16 @@ from specviz.analysis.cost.sensitivity import swings
 from specviz.analysis.text import digits, dollars, dollars_with, percent_with
 from specviz.figures.arms import FAMILY_COLOURS
 from specviz.figures.style import BASELINE
-from specviz.views.benchmark.plan_text import as_text
-from specviz.views.benchmark.published import published_figures
-from specviz.views.benchmark.show import chart
 from specviz.views.cost import state
 from specviz.views.cost.case import Case
 from specviz.views.cost.figures.load import CostLine, cost_by_concurrency
 from specviz.views.cost.figures.payback import payback_over_time
 from specviz.views.cost.figures.swings import tornado
 from specviz.views.cost.tables import WORDS, load_table, payback_text, techniques_table
-from specviz.views.runs.draft_tree import page_ground
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.charts import chart, page_ground
+from specviz.views.shared.published import published_figures
+from specviz.views.shared.tables import show_figures
+from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
 
 
@@ -38,7 +37,7 @@ def show_case(case: Case) -> None:
     _result(case, found)
     if case.place is not None:
         st.info(
-            as_text(f"{case.place} Choose '{OWN_MACHINE}' to type what an hour of it costs."),
+            escaped(f"{case.place} Choose '{OWN_MACHINE}' to type what an hour of it costs."),
             icon=":material/info:",
         )
     st.markdown("**All techniques**")
@@ -55,7 +54,7 @@ def show_case(case: Case) -> None:
 def _result(case: Case, found: Answer) -> None:
     """The five figures that people ask for, each with what it stands against."""
     at = "" if case.at is None else f" at concurrency {case.at}"
-    st.subheader(as_text(f"{case.way.name}{at}"))
+    st.subheader(escaped(f"{case.way.name}{at}"))
     million, paid = found.per_million_tokens, found.payback
     _tiles(
         (
@@ -127,7 +126,7 @@ def _notes(case: Case) -> None:
         "saves where idle GPU hours are not paid for, or where several such machines are needed.",
         "A month has 365/12 days; retraining is deducted from its saving, the first training not.",
     ]
-    st.caption(as_text(" ".join([*words, *case.basis.notes])))
+    st.caption(escaped(" ".join([*words, *case.basis.notes])))
 
 
 def _by_concurrency(case: Case) -> None:
@@ -142,13 +141,13 @@ def _by_concurrency(case: Case) -> None:
     else:
         found = break_even(basis.baseline.throughput_tok_s, way.throughput_tok_s)
         origin = "" if basis is case.basis else f", by {basis.title}"
-        st.markdown(as_text(f"{way.name} {break_even_text(found)}{origin}."))
+        st.markdown(escaped(f"{way.name} {break_even_text(found)}{origin}."))
         figure = cost_by_concurrency(lines, case.question.usd_per_hour)
         chart(figure, r"\$ per million output tokens over concurrency", "cost-load")
     st.markdown("**Requests/h and cost by concurrency**")
     _table(load_table(basis, way, case.question.usd_per_hour))
     if basis is not case.basis:
-        st.caption(as_text(" ".join(basis.notes)))
+        st.caption(escaped(" ".join(basis.notes)))
 
 
 def _lines(basis: Basis, chosen: Way) -> list[CostLine]:
@@ -174,7 +173,7 @@ def _lines(basis: Basis, chosen: Way) -> list[CostLine]:
 
 def _payback(case: Case) -> None:
     found = answer(case.question)
-    st.markdown(as_text(f"Training, paid back: {payback_text(found)}."))
+    st.markdown(escaped(f"Training, paid back: {payback_text(found)}."))
     until = horizon_days(case.question)
     if until != YEAR_DAYS:
         spans = {"until it is paid back": until, "a year": YEAR_DAYS}

@@ -12,9 +12,9 @@ from specviz.analysis.k.answers import step_ms
 from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.sweep.curves import Place
-from specviz.views.benchmark.opened import Opened, open_results, temperatures
 from specviz.views.k import state
 from specviz.views.k.chosen import Chosen
+from specviz.views.shared.benchmark_results import Opened, open_results, temperatures
 from specviz.views.shared.url_controls import bound, keep_among
 
 SHOWN = 50

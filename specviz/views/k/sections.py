@@ -18,14 +18,14 @@ from specviz.config import EngineKind, Method
 from specviz.errors import UsageError
 from specviz.servers.vllm.command_line import ServerSpec, speculative_config
 from specviz.sweep.curves import Place
-from specviz.views.benchmark.plan_text import as_text
-from specviz.views.benchmark.show import show_table
 from specviz.views.k import state
 from specviz.views.k.chosen import Chosen
 from specviz.views.k.controls import Asked
 from specviz.views.k.measure import measure_this
 from specviz.views.k.ranges import ranges_text
 from specviz.views.k.redraft import replay_this
+from specviz.views.shared.tables import show_table
+from specviz.views.shared.text import escaped
 
 
 def sections(asked: Asked) -> None:
@@ -108,7 +108,7 @@ def for_vllm(asked: Asked) -> None:
     try:
         config = vllm_config(Method(arm.method), arm.draft, ranges)
     except UsageError as error:
-        st.info(as_text(str(error)), icon=":material/info:")
+        st.info(escaped(str(error)), icon=":material/info:")
         config = {"num_speculative_tokens_per_batch_size": as_vllm(ranges)}
     st.code(f"--speculative-config '{json.dumps(config)}'", language="bash", wrap_lines=True)
 

@@ -9,15 +9,15 @@ import streamlit as st
 
 from specviz.analysis.k.curves import KCurve, Source, formula_curve, published_curve
 from specviz.analysis.k.optimum import Optimum
-from specviz.views.benchmark.plan_text import as_text
-from specviz.views.benchmark.show import chart
 from specviz.views.k import state
 from specviz.views.k.controls import Asked
 from specviz.views.k.curves_figure import curves_by_k
 from specviz.views.k.ranges import ranges_text
 from specviz.views.k.sections import sections
+from specviz.views.shared.charts import chart
 from specviz.views.shared.disagreements import show_disagreements
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.tables import show_figures
+from specviz.views.shared.text import escaped
 
 FORMULA_KS = tuple(range(1, 16))
 WINS = (Source.MEASURED, Source.REPLAYED, Source.PREDICTED, Source.PUBLISHED, Source.FORMULA)
@@ -53,7 +53,7 @@ def show_k(asked: Asked) -> None:
     show_figures(best_by_source(curves, best), ["source"])
     with st.container(gap=None):
         for curve in curves:
-            st.caption(as_text(f"{curve.source.value.capitalize()}: {curve.note}"))
+            st.caption(escaped(f"{curve.source.value.capitalize()}: {curve.note}"))
     sections(asked)
     show_disagreements("k")
 
@@ -105,7 +105,7 @@ def _answer(asked: Asked, best: dict[Source, Optimum]) -> None:
         st.space("stretch")
         with st.container(width="content"):
             st.markdown(f"**{source.value.capitalize()}**")
-            st.caption(as_text(_about(asked, source)))
+            st.caption(escaped(_about(asked, source)))
             if found.unknown_memory:
                 st.caption(f"Memory not known of K {ranges_text(found.unknown_memory)}.")
 

@@ -12,9 +12,8 @@ from specviz.analysis import theory
 from specviz.analysis.text import digits
 from specviz.views.learn import state
 from specviz.views.learn.figures.formula import Claim, formula_over_k
-from specviz.views.learn.tiles import figure_row
-from specviz.views.runs.sections import CHART
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.charts import TOOLBAR, figure_row
+from specviz.views.shared.tables import show_figures
 from specviz.views.shared.url_controls import bound
 
 WORDS = r"""
@@ -53,7 +52,7 @@ def formula() -> None:
     _figures(alpha, cost, most_k)
     shown = [claim for claim in claims if claim.k <= most_k]
     st.plotly_chart(
-        formula_over_k(alpha, cost, most_k, shown), config=CHART, key="learn_formula_chart"
+        formula_over_k(alpha, cost, most_k, shown), config=TOOLBAR, key="learn_formula_chart"
     )
     st.markdown("##### What the documents say, and what the formula gives for it")
     show_figures(claims_table(claims), words=("claim", "document"))

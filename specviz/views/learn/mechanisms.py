@@ -13,17 +13,16 @@ from specviz.config import Method
 from specviz.errors import StoreError
 from specviz.figures.draft_tree import draft_tree
 from specviz.figures.style import ACCEPTED, MONO, RECOVERED, Ground
-from specviz.paths import PROJECT_ROOT
 from specviz.runtime import current
 from specviz.store import RunRow
 from specviz.trace import ROOT, Origin, Step
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.learn import state
 from specviz.views.learn.methods import MECHANISMS
-from specviz.views.learn.tiles import figure_row
 from specviz.views.learn.traces import Recording, methods, shipped, stored, stored_choices
-from specviz.views.runs.draft_tree import CHART, page_ground
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared import pages
+from specviz.views.shared.charts import NO_TOOLBAR, figure_row, page_ground
+from specviz.views.shared.tables import show_figures
+from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
 
 PLAY_EVERY_S = 1.0
@@ -32,7 +31,6 @@ LEGEND = (
     "Struck through: rejected. Dotted and faded: never judged. A token is accepted if u is not "
     "above its accept probability."
 )
-_RUN_PAGE = PROJECT_ROOT / "pages" / "run.py"
 
 
 def mechanisms() -> None:
@@ -49,12 +47,7 @@ def mechanisms() -> None:
         source = f"{MECHANISMS[method].source} · "
     st.caption(source + _where_from(recording))
     if (run_id := state.run_id()) is not None:
-        st.page_link(
-            _RUN_PAGE,
-            label="The whole replay, under Runs",
-            icon=":material/replay:",
-            query_params={"run": run_id},
-        )
+        pages.link(pages.RUNS, "The whole replay, under Runs", parameters={"run": run_id})
     with st.expander("Prompt"):
         st.text(recording.prompt.text)
     key = state.step_key(recording.run.run_id)
@@ -111,7 +104,7 @@ def _where_from(recording: Recording) -> str:
     ]
     if trace.e2el_ms is not None:
         parts.append(f"{digits(trace.e2el_ms)} ms")
-    return as_text(" · ".join(parts))
+    return escaped(" · ".join(parts))
 
 
 def _steps(recording: Recording, key: str) -> None:
@@ -124,7 +117,7 @@ def _steps(recording: Recording, key: str) -> None:
     context = "".join(token.text for one in steps[: at - 1] for token in one.emitted)
     _figures(step)
     figure = draft_tree(step, context, ground, typical=recording.judges_typically)
-    st.plotly_chart(figure, config=CHART, key="learn_step_chart")
+    st.plotly_chart(figure, config=NO_TOOLBAR, key="learn_step_chart")
     st.caption(LEGEND)
     if step.drafted:
         words = ("after", "token", "verdict", "target's first choice here")

@@ -14,8 +14,8 @@ from specviz.figures.timeline import timeline
 from specviz.trace import Trace
 from specviz.views.learn.methods import MECHANISMS
 from specviz.views.learn.traces import shipped
-from specviz.views.runs.sections import CHART
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.charts import TOOLBAR
+from specviz.views.shared.tables import show_figures
 
 WORDS = (
     "With a draft model, drafting and verification take turns. Mirror drafts the next step while "
@@ -34,7 +34,7 @@ def overlapping() -> None:
     last = min(len(trace.steps) for trace in traces.values())
     first, until = st.slider("Steps", 1, last, (2, min(last, 1 + WINDOW)), key="learn_window")
     window = {name: trace.steps[first - 1 : until] for name, trace in traces.items()}
-    st.plotly_chart(timeline(window), config=CHART, key="learn_timeline")
+    st.plotly_chart(timeline(window), config=TOOLBAR, key="learn_timeline")
     st.markdown("##### The whole answer")
     show_figures(saved_table(traces), words=("method",))
     st.caption(

@@ -9,11 +9,10 @@ from specviz.analysis.hardware import Gpu, Precision, gpus
 from specviz.analysis.roofline import Roofline
 from specviz.analysis.text import digits
 from specviz.errors import UsageError
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.learn import state
 from specviz.views.learn.figures.roofline import Point, speedup_over_batch
-from specviz.views.learn.tiles import figure_row
-from specviz.views.runs.sections import CHART
+from specviz.views.shared.charts import TOOLBAR, figure_row
+from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
 
 WORDS = (
@@ -44,7 +43,7 @@ def roofline() -> None:
     except UsageError as error:
         st.error(str(error), icon=":material/error:")
         return
-    st.plotly_chart(figure, config=CHART, key="learn_roofline_chart")
+    st.plotly_chart(figure, config=TOOLBAR, key="learn_roofline_chart")
     st.caption(LEFT_OUT)
 
 
@@ -138,7 +137,7 @@ def _say_source(count: int, billions: float, precision: Precision) -> None:
         lines.append(
             f"{weights_gb:g} GB of weights do not fit into {count} × {found.memory_gb:g} GB"
         )
-    st.caption(as_text(". ".join(lines)) + ".")
+    st.caption(escaped(". ".join(lines)) + ".")
 
 
 def _figures(model: Roofline, alpha: float, k: int, cost: float, batch: int) -> None:

@@ -9,8 +9,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.views.live import state as live_state
-from specviz.views.live.arm_choice import ACCEPTANCES, DTYPES, SHAPES, ArmChoice, Place, methods_at
 from specviz.views.live.state import arm_key
+from specviz.views.shared.arm_choice import (
+    ACCEPTANCES,
+    DTYPES,
+    SHAPES,
+    ArmChoice,
+    Place,
+    methods_at,
+)
 
 PLACE_NAMES = {
     Place.OFF: "off",

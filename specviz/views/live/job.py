@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from specviz.live.job import Job
-from specviz.paths import PROJECT_ROOT
 from specviz.runtime import current
+from specviz.views.shared.pages import RUNS, link
 from specviz.views.shared.token_strip import token_strip
 
 
@@ -15,11 +15,10 @@ def show_job(job: Job) -> None:
     token_strip(f"/ws/jobs/{job.job_id}", mode="live", key=f"strip-{job.job_id}")
     with st.container(horizontal=True, horizontal_alignment="right", height=56, border=False):
         if job.done.is_set():
-            st.page_link(
-                PROJECT_ROOT / "pages" / "run.py",
-                label="Open the stored run: replay, step by step",
-                icon=":material/replay:",
-                query_params={"group": job.job_id},
+            link(
+                RUNS,
+                "Open the stored run: replay, step by step",
+                parameters={"group": job.job_id},
             )
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
 from specviz.prompts.shipped import CATEGORIES, load_prompts
-from specviz.views.live.arm_choice import DEFAULT_ARMS, ArmChoice, Place, methods_at, usual_shape
+from specviz.views.shared.arm_choice import DEFAULT_ARMS, ArmChoice, Place, methods_at, usual_shape
 
 JOB = "job"
 PROMPT = "live_prompt"

@@ -11,9 +11,9 @@ from specviz.store import Store
 from specviz.store.sql.questions import question_groups
 from specviz.store.sql.saved_queries import SavedQuery, delete_query, read_queries, rename_query
 from specviz.store.sql.schema import SchemaTable, read_schema
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.query import state as query_state
-from specviz.views.runs.draft_tree import page_ground
+from specviz.views.shared.charts import page_ground
+from specviz.views.shared.text import escaped
 
 _LEFT = """<style>
 [class*="st-key-query_question_"] button {
@@ -80,7 +80,7 @@ def _saved(store: Store) -> None:
     for one in saved:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.button(
-                as_text(one.name),
+                escaped(one.name),
                 key=f"query_saved_{one.name}",
                 type="tertiary",
                 on_click=query_state.ask_sql,
@@ -99,7 +99,7 @@ def _change(store: Store, saved: SavedQuery) -> None:
             try:
                 store.write(lambda cursor: rename_query(cursor, saved.name, name))
             except SpecvizError as error:
-                st.error(as_text(str(error)), icon=":material/error:")
+                st.error(escaped(str(error)), icon=":material/error:")
             else:
                 st.rerun()
         if st.button("Delete", key=f"query_delete_{saved.name}", icon=":material/delete:"):

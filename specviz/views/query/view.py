@@ -14,12 +14,12 @@ from specviz.store.sql.questions import answer_of
 from specviz.store.sql.result import SqlResult
 from specviz.store.sql.sandbox import TIMEOUT_S, run_sql
 from specviz.store.sql.saved_queries import NAME_CHARACTERS, put_query
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.query import state as query_state
 from specviz.views.query.lists import schema
 from specviz.views.query.result import show_result
 from specviz.views.query.sql_editor import sql_editor
 from specviz.views.query.state import Asked
+from specviz.views.shared.text import escaped
 
 
 def show_query(store: Store, asked: Asked) -> None:
@@ -41,10 +41,10 @@ def show_query(store: Store, asked: Asked) -> None:
 
 def _heading(asked: Asked) -> None:
     if asked.problem:
-        st.warning(as_text(asked.problem), icon=":material/link_off:")
+        st.warning(escaped(asked.problem), icon=":material/link_off:")
     if asked.question is not None:
         st.subheader(asked.question.asks)
-        st.caption(as_text(asked.question.says))
+        st.caption(escaped(asked.question.says))
     elif not asked.sql:
         st.subheader("Ask the stored runs")
         st.caption(
@@ -63,7 +63,7 @@ def _answer(store: Store, asked: Asked) -> None:
     )
     place.empty()
     if isinstance(found, SpecvizError):
-        st.error(as_text(str(found)), icon=":material/error:")
+        st.error(escaped(str(found)), icon=":material/error:")
         return
     _facts(asked, found)
     if asked.question is not None:
@@ -117,9 +117,9 @@ def _facts(asked: Asked, found: SqlResult) -> None:
 def _sentence(asked: Asked, found: SqlResult) -> None:
     assert asked.question is not None
     if not found.rows:
-        st.info(as_text(asked.question.no_rows), icon=":material/inbox:")
+        st.info(escaped(asked.question.no_rows), icon=":material/inbox:")
     elif told := answer_of(asked.question, [c.name for c in found.columns], found.rows):
-        st.markdown(f"**{as_text(told)}**")
+        st.markdown(f"**{escaped(told)}**")
 
 
 @st.dialog("Save the query")
@@ -131,7 +131,7 @@ def _save(store: Store, sql: str) -> None:
             now = datetime.now(UTC)
             store.write(lambda cursor: put_query(cursor, name, sql, now))
         except SpecvizError as error:
-            st.error(as_text(str(error)), icon=":material/error:")
+            st.error(escaped(str(error)), icon=":material/error:")
         else:
             st.session_state[query_state.LIST] = "Saved"
             st.rerun()

@@ -10,11 +10,10 @@ import streamlit as st
 from specviz.analysis.text import probability_text, token_name
 from specviz.analysis.verdict_text import judgement_text
 from specviz.figures.draft_tree import draft_tree
-from specviz.figures.style import DARK, LIGHT, Ground
 from specviz.trace import Origin, Step, TokenDecision
 from specviz.views.runs.opened import OpenedArm
-
-CHART = {"displayModeBar": False}
+from specviz.views.shared.charts import NO_TOOLBAR, page_ground
+from specviz.views.shared.text import escaped
 
 
 def draft_of_a_step(arms: Sequence[OpenedArm]) -> None:
@@ -37,13 +36,8 @@ def draft_of_a_step(arms: Sequence[OpenedArm]) -> None:
     st.caption(_summary(step))
     typical = arm.judges_typically
     figure = draft_tree(step, context, page_ground(), typical=typical)
-    st.plotly_chart(figure, config=CHART, key=f"tree-{arm.run.run_id}")
+    st.plotly_chart(figure, config=NO_TOOLBAR, key=f"tree-{arm.run.run_id}")
     st.dataframe(_table(step, typical=typical), hide_index=True, placeholder="–")
-
-
-def page_ground() -> Ground:
-    """The colours of the page as it is shown."""
-    return DARK if st.context.theme.type == "dark" else LIGHT
 
 
 def _chosen(names: list[str]) -> str:
@@ -76,12 +70,7 @@ def _summary(step: Step) -> str:
     if step.skipped_layers:
         words.append(f"{len(step.skipped_layers)} sublayers skipped")
     legend = "numbers: target / draft probability → accept probability"
-    return _as_text(f"{', '.join(words)} · {legend} · dotted and faded: never judged")
-
-
-def _as_text(text: str) -> str:
-    """Markdown that shows model text as it is."""
-    return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+-.!|<>~$:&" else sign for sign in text)
+    return escaped(f"{', '.join(words)} · {legend} · dotted and faded: never judged")
 
 
 def _table(step: Step, *, typical: bool) -> pd.DataFrame:

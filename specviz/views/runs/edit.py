@@ -17,8 +17,8 @@ from specviz.store.history import edits
 from specviz.store.history.edits import KEPT_DELETED
 from specviz.store.history.history import read_choices
 from specviz.store.history.rows import About, HistoryRow, Item, Kind
-from specviz.views.benchmark.plan_text import as_text, counted
 from specviz.views.runs import state
+from specviz.views.shared.text import counted, escaped
 
 NOUNS = {Kind.RUN: "run", Kind.BENCHMARK: "benchmark", Kind.ELSEWHERE: "result from elsewhere"}
 
@@ -75,7 +75,7 @@ def delete(store: Store, items: Sequence[Item]) -> None:
     try:
         store.write(lambda cursor: edits.delete(cursor, items, now))
     except SpecvizError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
     else:
         state.offer_undo(items, f"Deleted: {described(items)}.")
         st.rerun()
@@ -178,7 +178,7 @@ def _tag_field(store: Store, common: list[str], *, several: bool) -> list[str]:
             known,
             selection_mode="multi",
             default=common,
-            format_func=lambda text: as_text(terminal_text(text)),
+            format_func=lambda text: escaped(terminal_text(text)),
         )
     if several:
         st.caption("On: those that all of them have. Those that only some have stay.")
@@ -191,7 +191,7 @@ def _write(store: Store, change: Callable[[DuckDBPyConnection], None]) -> None:
     try:
         store.write(change)
     except SpecvizError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
     else:
         st.rerun()
 

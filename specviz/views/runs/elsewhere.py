@@ -13,11 +13,12 @@ from specviz.analysis.text import digits, terminal_text
 from specviz.store import Store
 from specviz.store.history.elsewhere import MOST_REQUESTS, read_elsewhere, read_elsewhere_requests
 from specviz.store.history.rows import Item, Kind
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.runs import edit as runs_edit
 from specviz.views.runs import state
 from specviz.views.shared.exchange import export_control
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.pages import RUNS, link_back
+from specviz.views.shared.tables import show_figures
+from specviz.views.shared.text import escaped
 
 Row = Mapping[str, Any]
 
@@ -84,12 +85,12 @@ def _heading(store: Store, row: Row) -> None:
     if row["deleted_at"]:
         runs_edit.deleted_banner(store, [item], row["deleted_at"])
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(as_text(terminal_text(row["name"])), width="content")
+        st.subheader(escaped(terminal_text(row["name"])), width="content")
         st.badge("measured elsewhere", icon=":material/public:", color="orange")
         for text in row["tags"] or ():
-            st.badge(as_text(terminal_text(text)), icon=":material/sell:", color="gray")
+            st.badge(escaped(terminal_text(text)), icon=":material/sell:", color="gray")
         st.space("stretch")
-        st.page_link(state.RUN_PAGE, label="All runs", icon=":material/arrow_back:")
+        link_back(RUNS, "All runs")
     st.text(" · ".join(facts(row)))
     if row["note"]:
         st.text(runs_edit.spelled_note(row["note"]))

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from specviz.store.history.rows import Choices, HistoryFilter, Kind, Order
-from specviz.views.live.controls import CATEGORY_NAMES
 from specviz.views.runs import state
+from specviz.views.shared.text import CATEGORY_NAMES
 from specviz.views.shared.url_controls import bound
 
 ORDER_NAMES = {

@@ -10,23 +10,21 @@ import pandas as pd
 import streamlit as st
 
 from specviz.analysis.text import shortened, size_text, terminal_text
-from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
 from specviz.store.file.size import read_share, room_of, share_text
 from specviz.store.history.history import has_history, read_choices, read_history
 from specviz.store.history.rows import History, HistoryRow, Item, Kind
-from specviz.views.live.controls import CATEGORY_NAMES
 from specviz.views.runs import edit, state
 from specviz.views.runs.actions import act_on, import_button
 from specviz.views.runs.filters import choose_filter
+from specviz.views.shared import pages
 from specviz.views.shared.exchange import import_control
+from specviz.views.shared.text import CATEGORY_NAMES
 
 PAGE_SIZE = 50
 MOST_HEIGHT, ROW_HEIGHT = 720, 35
 QUESTION, ASKS = "category-position", "Which category rejects most, and at which position?"
 LONGEST_CELL = 100
-
-_PAGES = PROJECT_ROOT / "pages"
 
 
 def show_list(store: Store) -> None:
@@ -35,7 +33,7 @@ def show_list(store: Store) -> None:
     if clicked := state.take_clicked():
         _open(clicked)
     if not store.read(has_history):
-        st.subheader("Runs")
+        st.subheader(pages.RUNS.title)
         show_empty(store)
         return
     _heading(store)
@@ -71,11 +69,8 @@ def show_empty(store: Store) -> None:
         "benchmark with its figures, and what other tools measured, once it is imported."
     )
     with st.container(horizontal=True):
-        for page, label, icon in (
-            ("live.py", "Go to Live", ":material/play_circle:"),
-            ("benchmark.py", "Start a benchmark", ":material/speed:"),
-        ):
-            st.page_link(_PAGES / page, label=label, icon=icon)
+        pages.link(pages.LIVE, "Go to Live")
+        pages.link(pages.BENCHMARK, "Start a benchmark")
     st.markdown("##### Import")
     if any(outcome.stored for outcome in import_control(store)):
         st.rerun()
@@ -113,7 +108,7 @@ def table_of(rows: Sequence[HistoryRow]) -> pd.DataFrame:
 
 def _heading(store: Store) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader("Runs", width="content")
+        st.subheader(pages.RUNS.title, width="content")
         st.segmented_control(
             "View",
             [state.STORED, state.DELETED],
@@ -126,11 +121,10 @@ def _heading(store: Store) -> None:
         )
         st.space("stretch")
         import_button(store)
-        st.page_link(
-            _PAGES / "query.py",
-            label=f"Ask a question of all runs: {ASKS}",
-            icon=":material/database_search:",
-            query_params={"question": QUESTION},
+        pages.link(
+            pages.QUERY,
+            f"Ask a question of all runs: {ASKS}",
+            parameters={"question": QUESTION},
         )
 
 
@@ -194,9 +188,9 @@ def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{total:,} {'line' if total == 1 else 'lines'} · {_room(store, chosen)}")
         st.space("stretch")
-        pages = max(1, ceil(total / PAGE_SIZE))
-        if pages > 1:
-            st.pagination(pages, key=state.PAGE, bind="query-params")
+        num_pages = max(1, ceil(total / PAGE_SIZE))
+        if num_pages > 1:
+            st.pagination(num_pages, key=state.PAGE, bind="query-params")
 
 
 def _room(store: Store, chosen: Sequence[HistoryRow]) -> str:
@@ -214,7 +208,7 @@ def _room(store: Store, chosen: Sequence[HistoryRow]) -> str:
 
 def _open(item: Item) -> None:
     page, query = state.address(item)
-    st.switch_page(page, query_params=query)
+    pages.switch_to(page, query)
 
 
 def _arm(row: HistoryRow) -> str:

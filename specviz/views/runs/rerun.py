@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from specviz.config import EngineKind, Method, RunConfig, Sampling
 from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
-from specviz.views.live.arm_choice import ASK, usual_shape
+from specviz.views.shared.arm_choice import ASK, usual_shape
 
 _UNSEEN = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"

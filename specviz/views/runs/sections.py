@@ -18,6 +18,7 @@ from specviz.views.runs.figures.acceptance import conditional_acceptance, uncond
 from specviz.views.runs.figures.memory import extra_memory
 from specviz.views.runs.figures.skipped_layers import skipped_layers_figure
 from specviz.views.runs.opened import OpenedArm
+from specviz.views.shared.charts import TOOLBAR
 
 WINDOW_STEPS = 12
 MEMORY_WORDS = (
@@ -25,7 +26,6 @@ MEMORY_WORDS = (
     "**KV cache**: keys and values that drafting keeps beside the target's · "
     "**buffers**: what else drafting keeps, such as hidden states, or the index of a lookup."
 )
-CHART = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "toImage"]}
 
 
 def acceptance(arms: Sequence[OpenedArm]) -> None:
@@ -44,10 +44,10 @@ def acceptance(arms: Sequence[OpenedArm]) -> None:
     left, right = st.columns(2)
     with left:
         st.markdown("**Unconditional**: of all steps that drafted, how many got this far")
-        st.plotly_chart(unconditional_acceptance(depths, depth_word=word), config=CHART)
+        st.plotly_chart(unconditional_acceptance(depths, depth_word=word), config=TOOLBAR)
     with right:
         st.markdown("**Conditional**: of the steps that reached this position, how many accepted")
-        st.plotly_chart(conditional_acceptance(depths, depth_word=word), config=CHART)
+        st.plotly_chart(conditional_acceptance(depths, depth_word=word), config=TOOLBAR)
     st.caption(
         "A step reaches a position if every token before it was accepted and the draft goes on "
         "there; in a tree, any of the candidates may be the accepted one."
@@ -76,7 +76,7 @@ def time_line(arms: Sequence[OpenedArm]) -> None:
         name: [step for step in steps if first <= step.index + 1 <= last]
         for name, steps in told.items()
     }
-    st.plotly_chart(timeline(shown), config=CHART)
+    st.plotly_chart(timeline(shown), config=TOOLBAR)
     lines = [_overlap_line(name, overlap(shown[name]), overlap(told[name])) for name in told]
     st.dataframe(pd.DataFrame(lines), hide_index=True, placeholder="–")
     st.caption("overlap share: time that both lanes worked / time of verification.")
@@ -97,7 +97,7 @@ def skipped(arms: Sequence[OpenedArm]) -> None:
         if grid is None:
             continue
         st.markdown(f"**{arm.name}**")
-        st.plotly_chart(skipped_layers_figure(grid), config=CHART, key=f"skipped-{arm.name}")
+        st.plotly_chart(skipped_layers_figure(grid), config=TOOLBAR, key=f"skipped-{arm.name}")
     st.caption(
         "Rows end at the highest layer that was ever skipped: a trace does not name those that "
         "never were. Drafting skips; verification uses all layers."
@@ -112,7 +112,7 @@ def memory(arms: Sequence[OpenedArm]) -> None:
         st.info("No arm tells what it holds in memory. Arms that run in the app tell.")
         return
     _say_why_blank(arms, blank)
-    st.plotly_chart(extra_memory(told), config=CHART)
+    st.plotly_chart(extra_memory(told), config=TOOLBAR)
     st.caption(MEMORY_WORDS)
     lines = [
         {

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from specviz.paths import PROJECT_ROOT
 from specviz.store.history.rows import HistoryFilter, Item, Kind, Order
+from specviz.views.shared.pages import BENCHMARK, RUNS, Page
 
 RUN, GROUP, ELSEWHERE = "run", "group", "elsewhere"  # in the URL: what is open
 REQUEST = "request"
@@ -29,9 +28,6 @@ SPANS = {
     "last 30 days": timedelta(days=30),
 }
 WHENS = (ANY_TIME, *SPANS, BETWEEN)
-
-RUN_PAGE = PROJECT_ROOT / "pages" / "run.py"
-BENCHMARK_PAGE = PROJECT_ROOT / "pages" / "benchmark.py"
 
 _UNDO, _OPENED, _CLICKED = "runs_undo", "runs_opened", "runs_clicked"
 
@@ -124,11 +120,11 @@ def first_page() -> None:
     st.session_state[PAGE] = 1
 
 
-def address(item: Item) -> tuple[Path, dict[str, str]]:
+def address(item: Item) -> tuple[Page, dict[str, str]]:
     """The page that shows an item, and its parameters."""
     if item.kind is Kind.BENCHMARK:
-        return BENCHMARK_PAGE, {"benchmark": item.item_id}
-    return RUN_PAGE, {RUN if item.kind is Kind.RUN else ELSEWHERE: item.item_id}
+        return BENCHMARK, {"benchmark": item.item_id}
+    return RUNS, {RUN if item.kind is Kind.RUN else ELSEWHERE: item.item_id}
 
 
 def click(items: Sequence[Item], key: str) -> None:

@@ -12,8 +12,8 @@ from specviz.errors import SpecvizError
 from specviz.servers.client.connecting import api_key
 from specviz.servers.launch.pool import ServerPhase, ServerPool
 from specviz.servers.vllm.capabilities import Capabilities, probe
-from specviz.views.live.arm_choice import demo_methods
 from specviz.views.servers.started import slot_line, start_in_background
+from specviz.views.shared.arm_choice import demo_methods
 
 LOG_LINES = 200
 

@@ -14,8 +14,8 @@ from specviz.config import MAX_K, Method
 from specviz.errors import SpecvizError
 from specviz.store import Store
 from specviz.store.exchange import Format, Imported, Told, import_file
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.shared.export_file import ExportFile
+from specviz.views.shared.text import escaped
 
 FORMATS = {
     Format.HTML: "HTML: one file to attach to a ticket, with the replay",
@@ -75,7 +75,7 @@ def _shown(file: ExportFile, key: str) -> None:
         st.fragment(_waiting, run_every=POLL_S)(file)
         return
     if file.error is not None or file.done is None:
-        st.error(as_text(file.error or "The file could not be prepared."))
+        st.error(escaped(file.error or "The file could not be prepared."))
         return
     rows = sum(file.done.rows.values())
     st.download_button(
@@ -89,7 +89,7 @@ def _shown(file: ExportFile, key: str) -> None:
         type="primary",
     )
     told = [] if file.kind is Format.HTML else [f"{rows:,} rows of {len(file.done.rows)} tables."]
-    st.caption(as_text(" ".join([*told, *file.done.left_out]) or "Nothing was left out."))
+    st.caption(escaped(" ".join([*told, *file.done.left_out]) or "Nothing was left out."))
 
 
 def _waiting(file: ExportFile) -> None:
@@ -129,7 +129,7 @@ def _imported(store: Store, upload: Any, told: dict[str, Any]) -> Imported | str
 def _outcomes(outcomes: Sequence[Imported | str]) -> None:
     for outcome in outcomes:
         if isinstance(outcome, str):
-            st.error(as_text(outcome))
+            st.error(escaped(outcome))
             continue
         told = " ".join([outcome.sentence, *outcome.notes])
-        (st.success if outcome.stored else st.info)(as_text(told))
+        (st.success if outcome.stored else st.info)(escaped(told))

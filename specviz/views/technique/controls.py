@@ -13,7 +13,7 @@ from specviz.analysis.advisor.situation import Situation
 from specviz.bench.advisor_facts import facts_of_server
 from specviz.errors import SpecvizError
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.views.benchmark.plan_text import as_text
+from specviz.views.shared.text import escaped
 from specviz.views.technique import state
 
 _TITLES = {
@@ -82,7 +82,7 @@ def questions(situation: Situation) -> None:
 def _field(one: Input, label: str, situation: Situation) -> None:
     read = situation.source(one.name) if one.name in situation.sources else None
     known = situation.answers.get(one.name)
-    help_text = f"{one.help} Read: {as_text(str(read))}".strip() if read else (one.help or None)
+    help_text = f"{one.help} Read: {escaped(str(read))}".strip() if read else (one.help or None)
     common: dict[str, Any] = {
         "key": state.key_of(one.name),
         "help": help_text,
@@ -120,10 +120,10 @@ def _read_server(url: str) -> None:
         with st.spinner("asking the server"):
             facts, found = asyncio.run(facts_of_server(url))
     except SpecvizError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
         return
     state.keep_server(url, facts)
-    st.toast(f"{as_text(found.model)}: read {len(facts.answers)} answers")
+    st.toast(f"{escaped(found.model)}: read {len(facts.answers)} answers")
     st.rerun()
 
 

@@ -15,7 +15,7 @@ from specviz.engines.model_folder import read_pair
 from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.views.benchmark.plan_text import as_text
+from specviz.views.shared.text import escaped
 from specviz.views.technique import state
 from specviz.views.technique.tables import checks_table
 
@@ -64,7 +64,7 @@ def show_advice(checks: tuple[Check, ...]) -> None:
         "safetensors headers. Memory: weights + 2 · layers · KV heads · head size · 2 bytes · "
         "tokens, for the concurrency above."
     )
-    st.table(checks_table(checks).map(as_text), border="horizontal", hide_index=True)
+    st.table(checks_table(checks).map(escaped), border="horizontal", hide_index=True)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

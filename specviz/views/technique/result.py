@@ -11,7 +11,7 @@ from specviz.config import Method
 from specviz.errors import UsageError
 from specviz.paths import DEMO_DRAFTS, DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.vllm.serving import serving_command, unnamed
-from specviz.views.benchmark.plan_text import as_text
+from specviz.views.shared.text import escaped
 from specviz.views.technique import state
 from specviz.views.technique.tables import contradiction_rows, figures_table, questions_table
 
@@ -21,10 +21,10 @@ _COLOURS = {Speculate.ON: "green", Speculate.OFF: "orange", Speculate.UNDECIDED:
 def show_headline(found: Recommendation) -> None:
     """One line above the tree."""
     colour = _COLOURS[found.speculate]
-    st.markdown(f"#### :{colour}[{as_text(headline(found))}]")
+    st.markdown(f"#### :{colour}[{escaped(headline(found))}]")
     if found.expected:
         first = found.expected[0]
-        st.caption(as_text(f"{first.name} {figure_text(first)}, {first.evidence}"))
+        st.caption(escaped(f"{first.name} {figure_text(first)}, {first.evidence}"))
 
 
 def show_result(found: Recommendation) -> None:
@@ -42,7 +42,7 @@ def show_result(found: Recommendation) -> None:
         if found.expected:
             st.markdown("**Expected figures**")
             st.table(
-                figures_table(found.expected).map(as_text), border="horizontal", hide_index=True
+                figures_table(found.expected).map(escaped), border="horizontal", hide_index=True
             )
 
 
@@ -50,7 +50,7 @@ def _disagreements(found: Recommendation) -> None:
     if found.contradictions:
         st.markdown("**Where they disagree**")
         st.table(
-            contradiction_rows(found.contradictions).map(as_text),
+            contradiction_rows(found.contradictions).map(escaped),
             border="horizontal",
             hide_index=True,
         )
@@ -62,7 +62,7 @@ def show_questions(found: Recommendation) -> None:
     with st.expander(title, on_change="rerun") as box:
         if box.open:
             st.table(
-                questions_table([*found.tree.nodes.values()]).map(as_text),
+                questions_table([*found.tree.nodes.values()]).map(escaped),
                 border="horizontal",
                 hide_index=True,
             )
@@ -98,7 +98,7 @@ def _how(found: Recommendation) -> None:
     else:
         st.code(command, language="bash", wrap_lines=True)
         if names := unnamed(command):
-            st.caption(f"Replace {as_text(', '.join(names))}.")
+            st.caption(f"Replace {escaped(', '.join(names))}.")
     if found.router is not None:
         st.markdown("**For a router**")
         st.code(found.router.toml(), language="toml", wrap_lines=True)

@@ -27,7 +27,7 @@ from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
 from specviz.views.technique.drawing import CLICKED
 
 BENCHMARK, SERVER, TARGET, DRAFT, CONTEXT = "benchmark", "server", "target", "draft", "context"
-DRAWING = "decision_drawing"
+DRAWING = "technique_drawing"
 DEFAULTS: dict[str, str] = {
     TARGET: DEMO_TARGET.relative_to(PROJECT_ROOT).as_posix(),
     DRAFT: DEMO_DRAFT.relative_to(PROJECT_ROOT).as_posix(),
@@ -39,17 +39,17 @@ SHARES = frozenset({"gpu_utilization", "acceptance"})
 LONGEST_CONTEXT = 10_000_000
 CONTEXT_INPUT = Input(CONTEXT, "Context", Kind.WHOLE, "tokens", low=1, high=LONGEST_CONTEXT)
 
-_WRITTEN = "decision_written"
-_PROBLEMS = "decision_problems"
-_SITUATION = "decision_situation"
-_CLICK_PROBLEM = "decision_click_problem"
-_SERVER_FACTS = "decision_server_facts"
+_WRITTEN = "technique_written"
+_PROBLEMS = "technique_problems"
+_SITUATION = "technique_situation"
+_CLICK_PROBLEM = "technique_click_problem"
+_SERVER_FACTS = "technique_server_facts"
 _OTHERS = (BENCHMARK, SERVER, TARGET, DRAFT, CONTEXT)
 
 
 def key_of(name: str) -> str:
     """The widget key of an input, or of one of the other choices."""
-    return f"decision_{name}"
+    return f"technique_{name}"
 
 
 def begin() -> None:

@@ -10,10 +10,10 @@ from specviz.analysis.advisor.situation import Facts, Situation, situation_of
 from specviz.bench.advisor_facts import facts_of_benchmark
 from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.views.benchmark.opened import open_results
-from specviz.views.benchmark.plan_text import as_text
-from specviz.views.benchmark.published import published_figures
+from specviz.views.shared.benchmark_results import open_results
 from specviz.views.shared.disagreements import show_disagreements
+from specviz.views.shared.published import published_figures
+from specviz.views.shared.text import escaped
 from specviz.views.technique import state
 from specviz.views.technique.controls import questions, sources
 from specviz.views.technique.draft import advise, show_advice
@@ -24,7 +24,7 @@ from specviz.views.technique.tree_figure import drawing
 OFFERED = 50
 
 
-def show_decision(store: Store) -> None:
+def show_technique(store: Store) -> None:
     """Everything of the page."""
     _what_answers_change(store)
     published_figures("slo")
@@ -46,7 +46,7 @@ def _what_answers_change(store: Store) -> None:
     # What may be there or not stands in a container of its own: nothing after it moves.
     with st.container():
         for problem in state.problems():
-            st.warning(as_text(problem), icon=":material/link_off:")
+            st.warning(escaped(problem), icon=":material/link_off:")
     _upper_half(rows, situation, found, facts)
     show_result(found)
     show_questions(found)
@@ -63,14 +63,14 @@ def _upper_half(
         with st.container(gap="xsmall"):
             show_headline(found)
             if problem := state.click_problem():
-                st.info(as_text(problem), icon=":material/info:")
+                st.info(escaped(problem), icon=":material/info:")
         draw_tree(drawing(found.tree), key=state.DRAWING, on_click=state.click)
         st.caption("A click on an end of the tree sets the answers that lead there.")
     with left:
         sources(rows)
         questions(situation)
         for note in dict.fromkeys(note for one in facts for note in one.notes):
-            st.caption(as_text(note))
+            st.caption(escaped(note))
 
 
 def _chosen(rows: list[BenchmarkRow]) -> BenchmarkRow | None:

@@ -52,7 +52,7 @@ def navigation() -> None:
 
     from specviz.paths import PROJECT_ROOT
 
-    names = ("compare", "live", "benchmark", "run")
+    names = ("compare", "live", "benchmark", "runs")
     pages = [PROJECT_ROOT / "pages" / f"{name}.py" for name in names]
     st.navigation([st.Page(path, default=path == pages[0]) for path in pages]).run()
 

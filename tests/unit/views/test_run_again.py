@@ -14,7 +14,6 @@ from specviz import cli
 from specviz.commands import run as run_command
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.paths import DEMO_TARGET
-from specviz.views.live.arm_choice import ASK, ArmChoice, Place
 from specviz.views.live.prefill import arm_choice, on_live
 from specviz.views.runs.rerun import (
     Circumstances,
@@ -24,6 +23,7 @@ from specviz.views.runs.rerun import (
     live_differences,
     quoted,
 )
+from specviz.views.shared.arm_choice import ASK, ArmChoice, Place
 
 HOSTILE = (
     "'; rm -rf / #",

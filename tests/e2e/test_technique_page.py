@@ -42,14 +42,14 @@ class App:
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    folder = tmp_path_factory.mktemp("decide")
+    folder = tmp_path_factory.mktemp("technique")
     store = folder / "runs.duckdb"
     with runtime.opened(store, timed_arms=clocks) as current:
         benchmark_id = current.benchmarks.start(parse_plan(PLAN))
         assert current.benchmarks.wait(benchmark_id, 60)
     script = ROOT / "app.py"
     with running_app(script, folder / "app.log", SPECVIZ_STORE=str(store)) as url:
-        yield App(f"{url}/decide", benchmark_id)
+        yield App(f"{url}/technique", benchmark_id)
 
 
 def box(page: Page, name: str) -> Locator:
