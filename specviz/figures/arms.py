@@ -9,10 +9,8 @@ import plotly.graph_objects as go
 
 from specviz.analysis.benchmark.families import families
 from specviz.analysis.benchmark.results import ArmState
-from specviz.figures.style import ARM_COLOURS, BASELINE, blended, plain
-
-FAMILY_COLOURS = (*ARM_COLOURS, "#E69F00", "#56B4E9", "#8f6fd1", "#a8763e")
-"""Okabe and Ito's colours that are readable on white and on black, and two more."""
+from specviz.figures.style import blended, plain
+from specviz.palette import BASELINE, FAMILY_COLOURS
 
 PALEST = 0.45
 """Share of its family's colour that the smallest K has; the largest has all of it."""

@@ -11,16 +11,8 @@ from specviz.analysis.depths import accepted_path
 from specviz.analysis.text import probability_text, shortened, token_name
 from specviz.analysis.tree_layout import layout
 from specviz.analysis.verdict_text import candidate_text, judgement_text
-from specviz.figures.style import (
-    ACCEPTED,
-    MONO,
-    RECOVERED,
-    REJECTED,
-    Ground,
-    blended,
-    plain,
-    token_label,
-)
+from specviz.figures.style import MONO, Ground, blended, plain, token_label
+from specviz.palette import ACCEPTED, RECOVERED, REJECTED
 from specviz.trace import ROOT, EmittedToken, Origin, Step, TokenDecision, Verdict
 
 ROW_PX = 52

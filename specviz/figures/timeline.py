@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from specviz.analysis.overlap import both_at_work, spans_of
-from specviz.figures.style import ACCEPTED, BASELINE, DRAFTING, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import ACCEPTED, BASELINE, DRAFTING
 from specviz.trace import Lane, Step
 
 LANES = ("draft", "verify", "both at once")

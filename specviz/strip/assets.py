@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from specviz.palette import css_variables
+
 FOLDER = Path(__file__).parent
 STYLES = ("layout.css", "tokens.css", "inspector.css")
 MAIN = "main.js"
@@ -40,8 +42,8 @@ def script(replaced: Mapping[str, str] | None = None) -> str:
 
 
 def style() -> str:
-    """All style sheets, in the order in which they may override each other."""
-    return "\n".join(_read("css", name) for name in STYLES)
+    """The palette and all style sheets, in the order in which they may override each other."""
+    return "\n".join([css_variables(".strip-root"), *(_read("css", name) for name in STYLES)])
 
 
 def markup() -> str:

@@ -7,7 +7,8 @@ from html import escape
 
 from specviz.analysis.compare.rows import Cell, Row, Span
 from specviz.analysis.text import terminal_text, visible_text
-from specviz.figures.style import DRAFTING, MONO, Ground, blended
+from specviz.figures.style import MONO, Ground, blended
+from specviz.palette import DRAFTING
 
 LEAST_PX = 240
 """Width of a column under which the table scrolls sideways."""

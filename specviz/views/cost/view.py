@@ -17,7 +17,7 @@ from specviz.analysis.cost.prices import OWN_MACHINE
 from specviz.analysis.cost.sensitivity import swings
 from specviz.analysis.text import digits, dollars, dollars_with, percent_with
 from specviz.figures.arms import FAMILY_COLOURS
-from specviz.figures.style import BASELINE
+from specviz.palette import BASELINE
 from specviz.views.cost import state
 from specviz.views.cost.case import Case
 from specviz.views.cost.figures.load import CostLine, cost_by_concurrency

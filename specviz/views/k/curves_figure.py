@@ -10,16 +10,17 @@ from plotly.subplots import make_subplots
 
 from specviz.analysis.k.curves import KCurve, KFigures, Source
 from specviz.analysis.k.predict import Estimate
-from specviz.figures.style import BASELINE, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import BASELINE, BLUE, GREEN, GREY, ORANGE, PURPLE
 
 HEIGHT_PX = 520
 
 COLOURS = {
-    Source.MEASURED: "#0072B2",
-    Source.REPLAYED: "#009E73",
-    Source.PREDICTED: "#E69F00",
-    Source.FORMULA: "#CC79A7",
-    Source.PUBLISHED: "#8a8f98",
+    Source.MEASURED: BLUE,
+    Source.REPLAYED: GREEN,
+    Source.PREDICTED: ORANGE,
+    Source.FORMULA: PURPLE,
+    Source.PUBLISHED: GREY,
 }
 DASHES = {Source.FORMULA: "dot", Source.PUBLISHED: "dash"}
 SYMBOLS = {
@@ -106,7 +107,7 @@ def _mark(k: int) -> dict[str, object]:
     """A band over the speed-up at `k`."""
     return {
         "type": "rect", "xref": "x", "yref": "y domain", "x0": k - 0.5, "x1": k + 0.5,
-        "y0": 0, "y1": 1, "fillcolor": "#0072B2", "opacity": 0.1, "line": {"width": 0},
+        "y0": 0, "y1": 1, "fillcolor": BLUE, "opacity": 0.1, "line": {"width": 0},
     }  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from specviz.analysis.text import digits, probability_text, token_name
 from specviz.config import Method
 from specviz.errors import StoreError
 from specviz.figures.draft_tree import draft_tree
-from specviz.figures.style import ACCEPTED, MONO, RECOVERED, Ground
+from specviz.figures.style import MONO, Ground
+from specviz.palette import ACCEPTED, RECOVERED
 from specviz.runtime import current
 from specviz.store import RunRow
 from specviz.trace import ROOT, Origin, Step

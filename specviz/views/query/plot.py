@@ -11,15 +11,8 @@ import plotly.graph_objects as go
 
 from specviz.analysis.plot_choice import Plot, PlotKind
 from specviz.analysis.text import shortened, terminal_text
-from specviz.figures.style import (
-    ARM_COLOURS,
-    BASELINE,
-    DRAFTING,
-    Ground,
-    blended,
-    plain,
-    styled,
-)
+from specviz.figures.style import Ground, blended, plain, styled
+from specviz.palette import ARM_COLOURS, BASELINE, DRAFTING
 
 Rows = Sequence[Sequence[Any]]
 

@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from specviz.analysis.benchmark.results import Speedup
-from specviz.figures.style import BASELINE, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import BASELINE
 from specviz.views.benchmark.figures.speedup import hover_text, interval
 
 HEIGHT_PX = 540

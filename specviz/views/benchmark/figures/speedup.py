@@ -9,7 +9,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from specviz.analysis.benchmark.results import Speedup
-from specviz.figures.style import BASELINE, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import BASELINE
 
 ROW_PX = 28
 DOT_PX = 17

@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 
 from specviz.analysis.cost.sensitivity import SHARE, Swing
 from specviz.analysis.text import digits, dollars
-from specviz.figures.style import BASELINE, BONUS, DRAFTING, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import BASELINE, BONUS, DRAFTING
 
 ROW_PX = 44
 

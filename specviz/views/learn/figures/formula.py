@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from specviz.analysis import theory
-from specviz.figures.style import ACCEPTED, BASELINE, BONUS, RECOVERED, REJECTED, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import ACCEPTED, BASELINE, BONUS, RECOVERED, REJECTED
 
 CLAIMED, SPEEDUP_COLOUR = REJECTED, ACCEPTED
 

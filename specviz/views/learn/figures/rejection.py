@@ -15,7 +15,8 @@ from specviz.analysis.rejection import (
     accepted_part,
     residual,
 )
-from specviz.figures.style import ACCEPTED, BASELINE, RECOVERED, REJECTED, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import ACCEPTED, BASELINE, RECOVERED, REJECTED
 
 RULE_COLOURS = {
     Rule.EXACT: ACCEPTED,

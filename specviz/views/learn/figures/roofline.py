@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from specviz.analysis.roofline import Roofline
-from specviz.figures.style import ACCEPTED, BASELINE, BONUS, DRAFTING, REJECTED, styled
+from specviz.figures.style import styled
+from specviz.palette import ACCEPTED, BASELINE, BONUS, DRAFTING, REJECTED
 
 BATCHES = tuple(2 ** (step / 8) for step in range(8 * 10 + 1))
 """1 to 1,024 sequences."""

@@ -6,7 +6,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from specviz.analysis.skipped import SkippedLayers
-from specviz.figures.style import ACCEPTED, DRAFTING, REJECTED, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import ACCEPTED, DRAFTING, REJECTED
 from specviz.trace import Step
 
 ROW_PX = 15

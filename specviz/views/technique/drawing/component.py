@@ -8,6 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from specviz.palette import css_variables
+
 FOLDER = Path(__file__).parent
 
 CLICKED = "clicked"
@@ -21,7 +23,7 @@ def _read(name: str) -> str:
 _component = st.components.v2.component(
     "specviz.decision_tree",
     html='<div class="tree"></div>',
-    css=_read("drawing.css"),
+    css=css_variables(".tree") + _read("drawing.css"),
     js=_read("drawing.js"),
 )
 
