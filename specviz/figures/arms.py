@@ -1,4 +1,4 @@
-"""A benchmark's arms as its figures tell them apart: families, colours, names beside lines."""
+"""How figures distinguish a benchmark's arms: families, colours, names next to lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LineEnd:
 def arm_colours(arms: Sequence[ArmState], shown: Collection[int] | None = None) -> dict[int, str]:
     """One colour per arm, by `arm_index`: a hue per family, stronger with K; baselines grey.
 
-    `shown`: the arms that a chart has, None for all; the fewer, the better they are told apart.
+    `shown`: the arms that a chart has, None for all; the fewer, the easier to distinguish.
     """
     colours: dict[int, str] = {}
     hues = 0

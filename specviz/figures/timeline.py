@@ -23,7 +23,7 @@ Bar = tuple[int | None, float, float]
 def timeline(arms: Mapping[str, Sequence[Step]]) -> go.Figure:
     """The lanes of every arm's steps; each arm's first step begins at 0 ms.
 
-    Steps are shaded in turn, so that neighbours can be told apart.
+    Steps are shaded in turn, so that neighbours can be distinguished.
     """
     figure = go.Figure()
     ticks: list[tuple[float, str]] = []

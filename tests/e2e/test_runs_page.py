@@ -90,7 +90,7 @@ def test_a_run_is_renamed_deleted_brought_back_and_removed(page: Page, runs_url:
     expect(page).to_have_url(re.compile(r"/runs\?run=r2$"))
     expect(page.get_by_role("heading", name="Two dicts <i>again</i>")).to_be_visible()
     action(page, "Delete").click()
-    expect(page.get_by_text("stands in no list")).to_be_visible()
+    expect(page.get_by_text("is in no list")).to_be_visible()
     page.goto(f"{runs_url}?runs_view=Deleted")
     click_cell(lines(page, 1), 0, TICK_PX)
     action(page, "Remove for good").click()

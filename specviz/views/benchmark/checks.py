@@ -61,7 +61,7 @@ def checks(opened: Opened) -> None:
     results = opened.results
     for note in results.notes:
         st.warning(escaped(note), icon=":material/info:")
-    st.markdown("**Acceptance: counts of the requests beside the server's own (`/metrics`)**")
+    st.markdown("**Acceptance: counts of the requests next to the server's own (`/metrics`)**")
     if results.checks:
         show_table(checks_table(results.checks))
         st.caption("A difference means that other requests reached the server, or lost counts.")

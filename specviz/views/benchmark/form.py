@@ -21,7 +21,7 @@ from specviz.paths import DEMO_DRAFTS
 from specviz.views.shared.arm_choice import ASK
 
 WITH_DRAFT = frozenset(method.value for method in DEMO_DRAFTS)
-"""Methods that draft with weights of their own."""
+"""Methods that draft with separate weights."""
 
 
 class Where(StrEnum):
@@ -165,7 +165,7 @@ def _arm_table(arm: FormArm, number: int) -> dict[str, Any]:
 
 
 def _arm_toml(table: Mapping[str, Any]) -> str:
-    """One [[arms]] entry, its options in a table of their own."""
+    """One [[arms]] entry, its options in a separate table."""
     body = _toml({name: value for name, value in table.items() if name != "options"})
     options = table.get("options")
     return f"[[arms]]\n{body}" + (f"\n[arms.options]\n{_toml(options)}" if options else "")

@@ -28,9 +28,7 @@ COUNT_HELP = "How many prompts are drawn. Empty: all, or as many as the weights 
 FILE_HELP = "A file on the machine where the app runs. Empty: the prompts that ship with specviz."
 SEED_HELP = "Which prompts are drawn, and in which order."
 LIST_HELP = "One value or several: 1, 2, 4."
-RATE_HELP = (
-    "Requests per second that arrive at random times (Poisson), each rate a load of its own."
-)
+RATE_HELP = "Requests per second, arriving at random times (Poisson); each rate is a separate load."
 GRID_NAMES = {
     Grid.FULL: "every load at every temperature",
     Grid.AXES: "loads at the first temperature, temperatures at the first load",
@@ -124,7 +122,7 @@ def _prompts() -> None:
         st.selectbox(
             "Format",
             [None, *FORMATS],
-            format_func=lambda name: name or "told by the file",
+            format_func=lambda name: name or "detect from the file",
             **common(field_key("format")),
         )
     count, seed = st.columns(2, gap="small")

@@ -1,4 +1,4 @@
-"""A new benchmark on the page: where its plan comes from, what it amounts to, Start."""
+"""A new benchmark on the page: where its plan comes from, its size, Start."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def start_button(plan: Plan | None) -> None:
         if plan is not None:
             _download()
         if running is not None:
-            st.text("A benchmark is running: one at a time, or they would spoil each other.")
+            st.text(
+                "A benchmark is running: only one at a time, or they would slow each other down."
+            )
             if st.button("Show it", icon=":material/speed:", type="tertiary"):
                 bench_state.open_benchmark(running)
     if pressed and plan is not None:
@@ -70,7 +72,7 @@ def _sources() -> None:
         "Start from a plan",
         bench_state.shipped_plans(),
         index=None,
-        placeholder="a plan of your own",
+        placeholder="your own plan",
         format_func=_plan_name,
         on_change=bench_state.load_shipped,
         help="Fills the form; nothing is started.",
@@ -105,7 +107,7 @@ def _preview() -> Plan | None:
         return None
     st.markdown(f"**{plan_summary(plan, prompts, turns, servers_at_once(plan))}**")
     if not plan.has_baseline:
-        st.caption("Without a baseline arm no speed-up can be told.")
+        st.caption("Add a baseline arm to get speed-ups.")
     if st.session_state[MODE] == FORM:
         with st.expander("The plan as TOML, for `specviz bench PLAN.toml`"):
             st.code(text, language="toml")

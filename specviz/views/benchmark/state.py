@@ -114,7 +114,7 @@ def categories() -> list[str]:
 
 
 def arm(row: int) -> FormArm:
-    """One row as its fields stand."""
+    """The current values of one row."""
     return FormArm(*(st.session_state[arm_key(row, name)] for name in _ARM_FIELDS))
 
 
@@ -124,7 +124,7 @@ def methods_of(row: int) -> tuple[str, ...]:
 
 
 def form() -> FormPlan:
-    """The form as its fields stand."""
+    """The current values of the form."""
     weights = {
         name: float(value)
         for name in categories()

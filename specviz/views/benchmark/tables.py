@@ -65,7 +65,7 @@ def notes(cells: Sequence[Cell]) -> list[str]:
 
 
 def checks_table(checks: Sequence[CounterCheck]) -> pd.DataFrame:
-    """Counts of requests beside the server's, and by how much they differ."""
+    """Counts of requests next to the server's, and by how much they differ."""
     return pd.DataFrame(
         {
             "arm": check.arm,
@@ -192,7 +192,7 @@ _WHERE: dict[str, Callable[[Cell], str]] = {
     "temperature": lambda cell: f"temperature {cell.temperature:g}",
     "load": lambda cell: cell.load,
 }
-"""What tells the cells of an arm apart."""
+"""What distinguishes the cells of an arm."""
 
 
 def _places(told: Sequence[Cell], cells: Sequence[Cell]) -> list[str]:

@@ -85,7 +85,7 @@ def past_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
 
 
 def show_benchmark(store: Store, benchmark_id: str) -> None:
-    """One benchmark: where it stands, and its figures so far. Raises StoreError."""
+    """One benchmark: its progress, and its figures so far. Raises StoreError."""
     row = store.benchmark(benchmark_id)
     progress = current().benchmarks.progress(benchmark_id)
     runs = progress is not None and not progress.phase.is_final
@@ -114,7 +114,7 @@ def _heading(row: BenchmarkRow) -> None:
             del st.query_params[bench_state.BENCHMARK]
             st.rerun()
         pages.link_back(pages.BENCHMARK, "All benchmarks")
-    facts = [f"{row.started_at:%d %B %Y, %H:%M:%S} UTC", row.hardware or "hardware not told"]
+    facts = [f"{row.started_at:%d %B %Y, %H:%M:%S} UTC", row.hardware or "hardware unknown"]
     if row.status is not RunStatus.RUNNING:
         facts[1:1] = [
             status_name(row.status),
@@ -131,7 +131,7 @@ def _how_it_ended(row: BenchmarkRow) -> None:
         missing = row.planned - row.finished
         text = f"{status_name(row.status).capitalize()}: {missing:,} requests are missing."
         if row.status is RunStatus.RUNNING:
-            text = "It does not run in this app: another process may be running it."
+            text = "Not running in this app; another process may be running it."
         st.text(f"{text} {row.error or ''}".strip(), width="stretch")
         running = current().benchmarks.running()
         if row.status is RunStatus.FINISHED:
@@ -141,7 +141,7 @@ def _how_it_ended(row: BenchmarkRow) -> None:
             icon=":material/resume:",
             type="primary",
             disabled=running is not None,
-            help="Measures what is missing; what is there stays."
+            help="Measures what is missing and keeps the rest."
             if running is None
             else "Another benchmark is running: one at a time.",
         ):

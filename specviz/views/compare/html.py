@@ -38,7 +38,7 @@ def rows_html(
 
 
 def names_html(arms: Sequence[tuple[str, str]]) -> str:
-    """What is compared, each name beside its colour; the first one is the reference."""
+    """What is compared, each name next to its colour; the first one is the reference."""
     items = [
         f'<span style="white-space:nowrap"><span style="color:{colour}">■</span> {escape(name)}'
         f"{', the reference' if place == 0 else ''}</span>"

@@ -128,7 +128,7 @@ def _title(row: ComparedRun | ComparedElsewhere) -> str:
 
 
 def _details(row: ComparedRun | ComparedElsewhere) -> tuple[str, ...]:
-    """What tells equal titles apart, the most telling first."""
+    """What distinguishes equal titles, the most useful first."""
     if isinstance(row, ComparedElsewhere):
         return (row.tool, "", "", "", "")
     config = row.run.config

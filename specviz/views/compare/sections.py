@@ -35,14 +35,15 @@ def positions(compared: Compared) -> None:
     keys = shared_prompts([arm.finished for arm in runs])
     lines = [PositionLine(arm.name, arm.colour, tuple(_rates(arm, tuple(keys)))) for arm in runs]
     lines += [
-        PositionLine(arm.name, arm.colour, _told_rates(row)) for arm, row in compared.elsewhere()
+        PositionLine(arm.name, arm.colour, _reported_rates(row))
+        for arm, row in compared.elsewhere()
     ]
     lines = [line for line in lines if line.rates]
     drafting = {line.name for line in lines}
     if blank := [arm.name for arm in compared.arms if arm.name not in drafting]:
-        st.text(f"Nothing drafted, or not told by position: {', '.join(blank)}.")
+        st.text(f"Nothing drafted, or not reported by position: {', '.join(blank)}.")
     if not lines:
-        st.info("None of these tells at which position its drafts were accepted.")
+        st.info("None of these reports at which position its drafts were accepted.")
         return
     st.plotly_chart(acceptance_by_position(lines), config=TOOLBAR, key="compare-positions")
     whose = (
@@ -115,7 +116,7 @@ def _show_fields(fields: Sequence[Field], names: Sequence[str]) -> None:
 def _paired(reference: RunArm, others: Sequence[RunArm]) -> None:
     found = {arm.name: _changes(reference, arm) for arm in others}
     against = {arm.name: not_for_times(reference.config, arm.config) for arm in others}
-    _say_what_to_mind(reference, others, against)
+    _show_caveats(reference, others, against)
     if without := [name for name, own in found.items() if not own]:
         st.text(f"No finished answer to a prompt of the reference: {', '.join(without)}.")
     dots = [
@@ -144,7 +145,7 @@ def _paired(reference: RunArm, others: Sequence[RunArm]) -> None:
         st.caption("One shared prompt has no interval: whether a difference is noise is not known.")
 
 
-def _say_what_to_mind(
+def _show_caveats(
     reference: RunArm, others: Sequence[RunArm], against: dict[str, list[str]]
 ) -> None:
     minded: dict[str, list[str]] = {}
@@ -160,7 +161,7 @@ def _say_what_to_mind(
         st.caption(escaped(f"{', '.join(names)}: {note}."))
 
 
-def _told_rates(row: ComparedElsewhere) -> tuple[PositionRate, ...]:
+def _reported_rates(row: ComparedElsewhere) -> tuple[PositionRate, ...]:
     rates = enumerate(row.acceptance_rate_per_pos, start=1)
     return tuple(PositionRate(position, rate) for position, rate in rates)
 

@@ -38,12 +38,12 @@ def follow(found: Sequence[str]) -> None:
         st.session_state[REFERENCE] = found[0] if found else None
 
 
-def tell_picked() -> None:
+def write_picked() -> None:
     """The URL holds what was picked (a callback)."""
     _tell(st.session_state[PICKED])
 
 
-def tell_reference() -> None:
+def write_reference() -> None:
     """Put the chosen reference first (a callback)."""
     picked: list[str] = st.session_state[PICKED]
     reference = st.session_state[REFERENCE]
@@ -58,7 +58,7 @@ def begin_prompt(keys: Sequence[str]) -> None:
         st.session_state[CHOSEN_PROMPT] = (named or keys)[0]
 
 
-def tell_prompt() -> None:
+def write_prompt() -> None:
     """The URL holds the chosen prompt (a callback)."""
     st.query_params[PROMPT] = st.session_state[CHOSEN_PROMPT][:KEY_CHARS]
 

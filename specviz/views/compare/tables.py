@@ -167,7 +167,7 @@ def more_facts(row: ComparedRun) -> dict[str, str | None]:
 
 
 def facts_of_elsewhere(row: ComparedElsewhere) -> dict[str, str | None]:
-    """What a foreign file tells of its configuration; the rest is not told."""
+    """What a foreign file contains of its configuration; the rest is unknown."""
     has_load = row.concurrency is not None or row.request_rate is not None
     told = {
         "method": row.method,

@@ -34,7 +34,7 @@ LEGEND = (
     "its left: where it first differs. Invisible characters are spelled out."
 )
 PROBABILITIES = (
-    "Target probabilities where they part: of the reference's token and of this run's, as told by "
+    "Target probabilities where they diverge: of the reference's token and of this run's, from "
     "the trace of a run that judged a draft there."
 )
 OF_REFERENCE, OF_THIS = "target, reference's token", "target, this token"
@@ -51,7 +51,7 @@ class Said:
 
     @property
     def ids(self) -> tuple[int, ...] | None:
-        """Tokens of the answer, None where they are not told."""
+        """Tokens of the answer, None where they are not reported."""
         if self.trace is None:
             return self.row.token_ids
         told = self.trace.token_ids
@@ -148,7 +148,7 @@ def _chosen_prompt(runs: Sequence[RunArm]) -> str | None:
         keys,
         format_func=lambda one: f"{keys.index(one) + 1}. {labels[one]}",
         key=state.CHOSEN_PROMPT,
-        on_change=state.tell_prompt,
+        on_change=state.write_prompt,
     )
     return key
 
@@ -201,7 +201,7 @@ def _parting(reference: Said, other: Said) -> dict[str, object]:
 
 
 def _cut(said: Sequence[Said]) -> list[Answer]:
-    """By tokens where all of them tell their tokens and have one vocabulary, else by words."""
+    """By tokens where all report their tokens and share a vocabulary, else by words."""
     tokens = [one.trace and by_tokens(one.trace.emitted) for one in said]
     told = [answer for answer in tokens if answer]
     if len(told) == len(said) and len({one.arm.config.model for one in said}) == 1:
@@ -210,7 +210,7 @@ def _cut(said: Sequence[Said]) -> list[Answer]:
 
 
 def _token_place(reference: Said, other: Said) -> str:
-    """`, token 18`, where words were compared but the tokens are told as well."""
+    """`, token 18`, where words were compared but the tokens are known as well."""
     if reference.trace and other.trace:
         return ""
     if reference.arm.config.model != other.arm.config.model:

@@ -37,7 +37,7 @@ def show_compare(store: Store) -> None:
     compared = open_compared(store, first)
     st.subheader(pages.COMPARE.title)
     if not candidates and not compared.arms:
-        _say_empty(compared)
+        _show_empty(compared)
         return
     _pick(candidates, compared)
     if more := asked[state.MOST_ARMS :]:
@@ -46,7 +46,7 @@ def show_compare(store: Store) -> None:
         with st.container(border=True):
             st.text(notice)
     if len(compared.arms) < 2:
-        _say_what_to_pick(compared)
+        _ask_to_pick(compared)
         return
     st.html(names_html([(arm.name, arm.colour) for arm in compared.arms]))
     _sections(compared)
@@ -63,7 +63,7 @@ def _pick(candidates: Sequence[Candidate], compared: Compared) -> None:
             [*labels],
             format_func=lambda key: labels[key],
             key=state.PICKED,
-            on_change=state.tell_picked,
+            on_change=state.write_picked,
             max_selections=state.MOST_ARMS,
             placeholder="Type to search: method, prompt, benchmark, date",
             width="stretch",
@@ -73,11 +73,11 @@ def _pick(candidates: Sequence[Candidate], compared: Compared) -> None:
             [*names],
             format_func=lambda key: names[key],
             key=state.REFERENCE,
-            on_change=state.tell_reference,
+            on_change=state.write_reference,
             disabled=len(names) < 2,
             placeholder="the first one",
             width=320,
-            help="Everything else is compared with it. It stands first in the link.",
+            help="Everything else is compared with it. It comes first in the link.",
         )
 
 
@@ -92,7 +92,7 @@ def _labels(candidates: Sequence[Candidate]) -> dict[str, str]:
 
 
 def _label(one: Candidate) -> str:
-    title = one.name or (f"{one.method or 'method not told'}" + (f" · K {one.k}" if one.k else ""))
+    title = one.name or (f"{one.method or 'method unknown'}" + (f" · K {one.k}" if one.k else ""))
     parts = [one_line(title)]
     if one.tool is not None:
         parts.append(f"elsewhere: {one_line(one.tool)}")
@@ -109,7 +109,7 @@ def _label(one: Candidate) -> str:
     return " · ".join(parts)
 
 
-def _say_empty(compared: Compared) -> None:
+def _show_empty(compared: Compared) -> None:
     for notice in compared.notices:
         st.text(notice)
     st.markdown("#### Nothing to compare yet")
@@ -122,7 +122,7 @@ def _say_empty(compared: Compared) -> None:
         pages.link(pages.BENCHMARK, "Go to Benchmark")
 
 
-def _say_what_to_pick(compared: Compared) -> None:
+def _ask_to_pick(compared: Compared) -> None:
     st.markdown(
         "Pick one more to compare it with."
         if compared.arms

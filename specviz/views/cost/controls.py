@@ -55,7 +55,7 @@ def choose_case(store: Store) -> Case:
     question = Question(usd_per_hour, basis.baseline.served[at], way.served[at], traffic, training)
     place = None
     if row is not None and gpu != OWN_MACHINE:
-        place = f"Measured on {row.hardware or 'hardware not told'}, priced as {gpus} × {gpu}."
+        place = f"Measured on {row.hardware or 'hardware unknown'}, priced as {gpus} × {gpu}."
     curve = basis if source != state.TABLE else published_by_concurrency(mean_tokens_of_the_mix())
     return Case(basis, way, at, question, curve, place)
 
@@ -98,8 +98,8 @@ def _basis(store: Store, source: str, row: BenchmarkRow | None) -> Basis:
     bases = {basis.title: basis for basis in measured(open_results(store, row).results)}
     if not bases:
         raise UsageError(
-            "This benchmark has no baseline beside a technique at a fixed concurrency: measure a "
-            "plan with an arm of method baseline."
+            "This benchmark has no baseline and technique at the same fixed concurrency: measure a "
+            "plan with a baseline arm."
         )
     keep_among(state.AGAINST, [*bases])
     if len(bases) == 1:

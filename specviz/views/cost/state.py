@@ -46,7 +46,7 @@ def kept(key: str) -> dict[str, Any]:
 def begin_with(key: str, options: Sequence[str], first: str) -> None:
     """Open with what the link says, else with `first`, which differs from store to store.
 
-    For the controls whose value `tell` writes into the URL, at the default, too.
+    For the controls whose value `write` puts into the URL, at the default, too.
     """
     if key not in st.session_state:
         told = st.query_params.get(key)
@@ -69,5 +69,5 @@ def price_of(title: str) -> GpuPrice:
 
 
 def key_of(key: str, of: str) -> str:
-    """A field with a default of its own for each offer and each method, and so a key."""
+    """A field with a separate default, and so a key, for each offer and method."""
     return f"{key}_{re.sub('[^a-z0-9]+', '-', of.lower()).strip('-')}"

@@ -53,7 +53,7 @@ def load_table(basis: Basis, way: Way, usd_per_hour: float) -> pd.DataFrame:
         fast = way.served[at].requests_per_hour.value
         rows.append(
             {
-                "concurrency": "not told" if at is None else str(at),
+                "concurrency": "unknown" if at is None else str(at),
                 "requests/h without": digits(plain),
                 "requests/h with": digits(fast),
                 "$ per request without": dollars(cost_per_request(usd_per_hour, plain)),

@@ -52,7 +52,7 @@ def show_case(case: Case) -> None:
 
 
 def _result(case: Case, found: Answer) -> None:
-    """The five figures that people ask for, each with what it stands against."""
+    """The five figures that people ask for, each with what it is compared with."""
     at = "" if case.at is None else f" at concurrency {case.at}"
     st.subheader(escaped(f"{case.way.name}{at}"))
     million, paid = found.per_million_tokens, found.payback
@@ -195,7 +195,7 @@ def _sensitivity(case: Case) -> None:
     chart(tornado(found, saving), "What moves the saving per month most", "cost-swings")
     st.caption(
         "One input at a time, the others as they are: by its 95 % interval where it has one, "
-        "otherwise 20 % down and up. The line is the saving as it stands."
+        "otherwise 20 % down and up. The line is the saving with the values above."
     )
 
 

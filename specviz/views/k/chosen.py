@@ -40,7 +40,7 @@ class Chosen:
         return _computed(self.opened.store, self._key(place), place, self.measured(place))
 
     def evidence(self, place: Place) -> Evidence | None:
-        """What smaller Ks can be told from. Raises StoreError."""
+        """What smaller Ks can be predicted from. Raises StoreError."""
         found = _evidence(self.opened.store, self._key(place))
         return found and found.of(place.category)
 

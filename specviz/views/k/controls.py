@@ -1,4 +1,4 @@
-"""The K page's controls: whose K, where it was measured, the formula, the memory."""
+"""The K page's controls: method, place of measurement, formula, memory."""
 
 from __future__ import annotations
 

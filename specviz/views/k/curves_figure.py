@@ -1,4 +1,4 @@
-"""Curves over K from several sources: speed-up large, what it is made of beside it."""
+"""Curves over K from several sources: speed-up large, its components next to it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SYMBOLS = {
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One quantity: where it stands, how it is called, how it is read from a point."""
+    """One quantity: its place, its name, how it is read from a point."""
 
     row: int
     col: int

@@ -1,4 +1,4 @@
-"""Starting a sweep from the K page: its Ks and loads, what it amounts to, Start."""
+"""Starting a sweep from the K page: its Ks and loads, its size, Start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROMPTS = 24
 
 
 def measure_this(chosen: Chosen | None) -> None:
-    """The method above, or EAGLE-3 of the demo family, at Ks and concurrencies of the user's."""
+    """The method above, or EAGLE-3 of the demo family, at the Ks and concurrencies entered."""
     config, baseline, prompts = _basis(chosen)
     ks_field, loads_field, count_field = st.columns(3)
     ks = ks_field.text_input("K", "1-15", key="k_sweep_ks", help="Numbers and ranges: 1-5, 8")
@@ -56,7 +56,9 @@ def measure_this(chosen: Chosen | None) -> None:
             disabled=running is not None,
         )
         if running is not None:
-            st.text("A benchmark is running: one at a time, or they would spoil each other.")
+            st.text(
+                "A benchmark is running: only one at a time, or they would slow each other down."
+            )
     if pressed:
         _start(plan)
 

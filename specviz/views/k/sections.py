@@ -150,13 +150,13 @@ def vllm_config(method: Method, draft: str | None, ranges: Sequence[Range]) -> d
 
 
 def check(asked: Asked) -> None:
-    """What the one run foretold beside what was measured."""
+    """What the one run predicted, compared with what was measured."""
     assert asked.chosen is not None
     measured = asked.chosen.measured(asked.place)
     computed = asked.chosen.computed(asked.place)
     replay_this(asked.chosen)
     if len(measured.points) < 2 or not computed:
-        st.info("A check needs a run at the largest K, its baseline, and smaller Ks beside it.")
+        st.info("A check needs a run at the largest K, its baseline, and runs at smaller Ks.")
         return
     for curve in computed:
         st.markdown(f"**{curve.source.value.capitalize()}**")

@@ -25,7 +25,7 @@ WINS = (Source.MEASURED, Source.REPLAYED, Source.PREDICTED, Source.PUBLISHED, So
 
 
 def show_k(asked: Asked) -> None:
-    """Everything beside the controls."""
+    """Everything next to the controls."""
     curves = all_curves(asked)
     best = {
         curve.source: found
@@ -59,7 +59,7 @@ def show_k(asked: Asked) -> None:
 
 
 def all_curves(asked: Asked) -> list[KCurve]:
-    """Every source that can tell something, the measured one first."""
+    """Every source that has figures, the measured one first."""
     curves = [formula_curve(asked.alpha, asked.cost, FORMULA_KS), published_curve()]
     if asked.chosen is None:
         return curves
@@ -120,6 +120,6 @@ def _about(asked: Asked, source: Source) -> str:
             place.category or "all prompts",
             f"temperature {place.temperature:g}",
             f"concurrency {place.concurrency}",
-            asked.chosen.opened.row.hardware or "hardware not told",
+            asked.chosen.opened.row.hardware or "hardware unknown",
         ]
     )

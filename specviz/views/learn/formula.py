@@ -34,7 +34,7 @@ SOURCE = (
 
 
 def formula() -> None:
-    """Sliders for acceptance and cost, both curves over K, the documents' figures beside them."""
+    """Sliders for acceptance and cost, both curves over K, with the documents' figures."""
     st.markdown(WORDS)
     with st.container(horizontal=True, gap="large"):
         alpha = st.slider(
@@ -58,7 +58,7 @@ def formula() -> None:
     show_figures(claims_table(claims), words=("claim", "document"))
     st.caption(
         "implied c: the cost at which the formula gives the document's tokens and its speed-up, "
-        "(tokens / speed-up − 1) / K. A blank was not told."
+        "(tokens / speed-up − 1) / K. Blank: not reported."
     )
     st.caption(SOURCE)
 

@@ -99,7 +99,7 @@ def _where_from(recording: Recording) -> str:
     trace = recording.trace
     parts = [
         config.title,
-        f"{config.model or 'model not told'}, temperature {config.sampling.temperature:g}",
+        f"{config.model or 'model unknown'}, temperature {config.sampling.temperature:g}",
         f"recorded {recording.run.started_at:%d %B %Y}",
         f"{len(trace.emitted)} tokens in {len(trace.steps)} steps",
     ]

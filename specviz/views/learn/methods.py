@@ -17,7 +17,7 @@ class Mechanism:
 
 MECHANISMS = {
     Method.DRAFT_MODEL: Mechanism(
-        "A small model with the same vocabulary writes K tokens, one pass of its own for each; the "
+        "A small model with the same vocabulary writes K tokens, one pass each; the "
         "target checks all of them in one pass.",
         "[Leviathan et al., 2211.17192](https://arxiv.org/abs/2211.17192) · "
         "[Chen et al., 2302.01318](https://arxiv.org/abs/2302.01318)",

@@ -1,4 +1,4 @@
-"""Learn: mirror drafts while it verifies; beside it, a draft model that waits."""
+"""Learn: mirror drafts while it verifies; next to it, a draft model that waits."""
 
 from __future__ import annotations
 

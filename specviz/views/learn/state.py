@@ -2,7 +2,7 @@
 
 The widget keys below are the names of their URL parameters, so that a page can be shared as it
 stands. The two distributions, the stored run and the step are written into it here: a table has no
-binding of its own, a bound selection would write its title, and a bound slider that gets another
+binding, a bound selection would write its title, and a bound slider that gets another
 end takes its value from the URL.
 """
 
@@ -104,7 +104,7 @@ def _text(weights: Any) -> str:
 def start(key: str, value: object) -> None:
     """What a control begins with where neither the URL nor this session has a value.
 
-    Controls that callbacks write to have no default of their own.
+    Controls that callbacks write to have no default.
     """
     if key not in st.session_state and key not in st.query_params:
         st.session_state[key] = value

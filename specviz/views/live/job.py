@@ -23,7 +23,7 @@ def show_job(job: Job) -> None:
 
 
 def cancel_button(job: Job) -> None:
-    """Stop the job; what arrived is kept and stored."""
+    """Stop the job; partial output is kept and stored."""
     if st.button("Cancel", width="stretch", icon=":material/stop:"):
         current().jobs.cancel(job.job_id)
         job.done.wait(timeout=5.0)

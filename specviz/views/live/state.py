@@ -66,7 +66,7 @@ def ensure_arms() -> None:
 
 
 def arms() -> tuple[ArmChoice, ...]:
-    """The arms as the controls stand."""
+    """The arms as currently set."""
     return tuple(
         ArmChoice(*(st.session_state[arm_key(index, field)] for field in _ARM_FIELDS))
         for index in range(len(DEFAULT_ARMS))

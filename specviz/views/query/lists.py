@@ -121,7 +121,7 @@ def _tables(tables: list[SchemaTable]) -> None:
     )
     found = [table for table in (_matching(table, wanted) for table in tables) if table.columns]
     if not found:
-        st.caption("No table or column tells of that.")
+        st.caption("No table or column matches.")
     for table in found:
         opened = bool(wanted) and len(found) <= OPENED_TABLES
         with st.expander(table.name, expanded=opened, key=f"query_table_{table.name}_{opened}"):

@@ -69,7 +69,7 @@ def show_result(asked: Asked, result: SqlResult, tables: Sequence[SchemaTable]) 
             st.caption(escaped(note))
         return
     if shown == query_state.PLOT:
-        st.caption("No plot would tell more than the table.")
+        st.caption("A plot would not show more than the table.")
     _table(result, names, tables)
 
 
@@ -103,10 +103,10 @@ def _changed(asked: Asked, columns: Sequence[PlotColumn], plot: Plot) -> Plot:
                 asked, "Colour" if kind is PlotKind.HEAT else "Figure", numbers, plot.value
             )
             if kind is not PlotKind.HEAT:
-                by = _choice(asked, "Told apart by", [None, *plain], plot.by, _or_none)
+                by = _choice(asked, "Colour by", [None, *plain], plot.by, _or_none)
             changed = Plot(kind, x, y, value, by)
     if changed != plot:
-        query_state.tell_plot(changed)
+        query_state.write_plot(changed)
     return changed
 
 

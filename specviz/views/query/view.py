@@ -49,7 +49,7 @@ def _heading(asked: Asked) -> None:
         st.subheader("Ask the stored runs")
         st.caption(
             "A question at the left is answered by a click. Or write SQL: it only reads, "
-            f"and may take {TIMEOUT_S:g} s. **Tables** tells what every column means."
+            f"and may take {TIMEOUT_S:g} s. **Tables** explains every column."
         )
     else:
         st.subheader("Your query")
@@ -107,7 +107,7 @@ def _facts(asked: Asked, found: SqlResult) -> None:
             index=query_state.ROW_LIMITS.index(limit_rows),
             format_func=lambda rows: f"{rows:,} rows at most",
             key=key,
-            on_change=query_state.tell_row_limit,
+            on_change=query_state.write_row_limit,
             args=(key,),
             label_visibility="collapsed",
             width=210,

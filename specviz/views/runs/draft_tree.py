@@ -20,7 +20,7 @@ def draft_of_a_step(arms: Sequence[OpenedArm]) -> None:
     """Choose an arm and a step; see every candidate, and the same as a table."""
     drafting = {arm.name: arm for arm in arms if arm.why_no_drafts is None}
     if not drafting:
-        st.info("No arm tells of a draft: " + "; ".join(_reasons(arms)) + ".")
+        st.info("No arm reports a draft: " + "; ".join(_reasons(arms)) + ".")
         return
     arm = drafting[_chosen([*drafting])]
     trace = arm.trace()
@@ -66,7 +66,7 @@ def _summary(step: Step) -> str:
     words = [f"drafted {len(step.drafted)} in {depth} {'depth' if depth == 1 else 'depths'}"]
     words.append(f"accepted {step.num_accepted}{then}")
     if step.matched_tokens is not None:
-        words.append(f"the lookup found the last {step.matched_tokens} tokens again")
+        words.append(f"the lookup matched the last {step.matched_tokens} tokens")
     if step.skipped_layers:
         words.append(f"{len(step.skipped_layers)} sublayers skipped")
     legend = "numbers: target / draft probability → accept probability"

@@ -105,7 +105,7 @@ def deleted_banner(store: Store, items: Sequence[Item], at: datetime) -> None:
     until = (at + KEPT_DELETED).astimezone(state.zone())
     with _banner("runs_deleted_banner"):
         st.text(
-            f"Deleted {at.astimezone(state.zone()):%d %B %Y, %H:%M}. It stands in no list, and is "
+            f"Deleted {at.astimezone(state.zone()):%d %B %Y, %H:%M}. It is in no list, and is "
             f"removed for good after {until:%d %B}.",
             width="stretch",
         )

@@ -107,7 +107,7 @@ def _heading(store: Store, row: Row) -> None:
 
 
 def facts(row: Row) -> list[str]:
-    """Who measured what, where; as the file and the importing person tell."""
+    """Who measured what, where: from the file and the person who imported it."""
     started = row["started_at"]
     named = ("model", "server", "dataset")
     found = [
@@ -115,21 +115,23 @@ def facts(row: Row) -> list[str]:
         f"measured {started:%d %B %Y, %H:%M} UTC" if started else "measured: the file says no time",
         f"imported {row['imported_at']:%d %B %Y, %H:%M} UTC",
         *(f"{name} {terminal_text(row[name])}" for name in named if row[name]),
-        terminal_text(row["method"]) if row["method"] else "method not told",
+        terminal_text(row["method"]) if row["method"] else "method unknown",
         f"K {row['k']}" if row["k"] else "",
     ]
     return [text for text in found if text]
 
 
 def _figures(row: Row) -> None:
-    st.caption(f"As {row['tool']} wrote them: specviz did not measure them. A blank is not told.")
+    st.caption(
+        f"As {row['tool']} reported them, not measured by specviz. Blank: not reported."
+    )
     left, right = st.columns(2, gap="large")
     with left:
         show_figures(totals(row), words=("figure",))
     with right:
         times = latencies(row)
         if times.empty:
-            st.info("The file tells no latencies.", icon=":material/info:")
+            st.info("The file has no latencies.", icon=":material/info:")
         else:
             show_figures(times, words=("",))
 

@@ -25,7 +25,7 @@ def show_environment(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None
 
 
 def environment(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> pd.DataFrame:
-    """One column per arm; what is not told is blank."""
+    """One column per arm; what is not reported is blank."""
     columns = {}
     for arm, about in zip(arms, abouts, strict=True):
         run, config = arm.run, arm.config

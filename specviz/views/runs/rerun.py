@@ -22,7 +22,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a run was done under besides its configuration; `prompt` is that of one request."""
+    """The conditions of a run apart from its configuration; `prompt` is that of one request."""
 
     prompt: str
     category: str | None = None
@@ -32,7 +32,7 @@ class Circumstances:
 
 
 def asked(config: RunConfig) -> RunConfig:
-    """The configuration as a person asks for it: without what engine and machine told, and
+    """The configuration as a person asks for it: without what engine and machine reported, and
     without the demo family's names, which are what specviz takes when none is given."""
     demo = is_demo(config)
     embedded = config.engine is EngineKind.EMBEDDED
@@ -99,7 +99,7 @@ def differences(config: RunConfig, at: Circumstances) -> list[str]:
     """What would not be as it was, whichever way the run is done again; in sentences."""
     found = [*_of_the_engine(config), *_of_the_load(config, at)]
     if config.sampling.temperature > 0 and config.sampling.seed is None:
-        found.append("No seed was set: above temperature 0 the tokens are drawn anew.")
+        found.append("No seed was set: above temperature 0 the tokens are drawn again.")
     if config.hardware and at.this_machine and config.hardware != at.this_machine:
         found.append(f"It ran on {config.hardware}; here is {at.this_machine}: times will differ.")
     return found
@@ -179,7 +179,7 @@ def _of_the_load(config: RunConfig, at: Circumstances) -> list[str]:
         found.append(f"It is asked alone: then {config.concurrency} requests were in flight.")
     if at.is_of_benchmark:
         found.append(
-            "In the benchmark it stood between requests to the other arms, and behind the earlier "
+            "In the benchmark it ran between requests to the other arms, and after the earlier "
             "turns of its conversation, if it has any: those are not asked again."
         )
     return found

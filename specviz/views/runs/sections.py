@@ -23,7 +23,7 @@ from specviz.views.shared.charts import TOOLBAR
 WINDOW_STEPS = 12
 MEMORY_WORDS = (
     "**weights**: of a draft model, heads or adapters that plain decoding does not load · "
-    "**KV cache**: keys and values that drafting keeps beside the target's · "
+    "**KV cache**: keys and values that drafting keeps in addition to the target's · "
     "**buffers**: what else drafting keeps, such as hidden states, or the index of a lookup."
 )
 
@@ -35,9 +35,9 @@ def acceptance(arms: Sequence[OpenedArm]) -> None:
         trace = None if arm.why_no_drafts else arm.trace()
         if trace is not None:
             depths[arm.name] = acceptance_by_depth(trace.steps)
-    _say_why_blank(arms, {arm.name: arm.why_no_drafts for arm in arms})
+    _explain_blanks(arms, {arm.name: arm.why_no_drafts for arm in arms})
     if not depths:
-        st.info("No arm tells which of its drafts were accepted at which position.")
+        st.info("No arm reports which of its drafts were accepted at which position.")
         return
     heads = all(arm.config.method is Method.MEDUSA for arm in arms if arm.name in depths)
     word = "head" if heads else "draft position"
@@ -63,14 +63,14 @@ def time_line(arms: Sequence[OpenedArm]) -> None:
         trace = arm.trace()
         if trace is not None and any(step.spans for step in trace.steps):
             told[arm.name] = trace.steps
-    blank = {arm.name: None if arm.name in told else arm.why_not_told for arm in arms}
+    blank = {arm.name: None if arm.name in told else arm.why_blank for arm in arms}
     if not told:
         st.info(
-            "No arm tells when drafting and verification ran: a server streams the outcome of its "
-            "steps only. Arms that run in the app tell."
+            "No arm reports when drafting and verification ran: a server streams only the "
+            "outcome of its steps. Arms on the embedded engine report it."
         )
         return
-    _say_why_blank(arms, blank)
+    _explain_blanks(arms, blank)
     first, last = _window(told)
     shown = {
         name: [step for step in steps if first <= step.index + 1 <= last]
@@ -107,11 +107,11 @@ def skipped(arms: Sequence[OpenedArm]) -> None:
 def memory(arms: Sequence[OpenedArm]) -> None:
     """What each arm holds in memory beyond plain decoding."""
     told = {arm.name: arm.request.extra_bytes for arm in arms if arm.request.extra_bytes}
-    blank = {arm.name: None if arm.name in told else arm.why_not_told for arm in arms}
+    blank = {arm.name: None if arm.name in told else arm.why_blank for arm in arms}
     if not told:
-        st.info("No arm tells what it holds in memory. Arms that run in the app tell.")
+        st.info("Memory use is reported only by arms on the embedded engine.")
         return
-    _say_why_blank(arms, blank)
+    _explain_blanks(arms, blank)
     st.plotly_chart(extra_memory(told), config=TOOLBAR)
     st.caption(MEMORY_WORDS)
     lines = [
@@ -166,7 +166,7 @@ def _overlap_line(name: str, shown: Overlap | None, whole: Overlap | None) -> di
     }
 
 
-def _say_why_blank(arms: Sequence[OpenedArm], reasons: dict[str, str | None]) -> None:
+def _explain_blanks(arms: Sequence[OpenedArm], reasons: dict[str, str | None]) -> None:
     blank = [f"{arm.name}: {reasons[arm.name]}" for arm in arms if reasons[arm.name]]
     if blank and len(blank) < len(arms):
         st.caption("Not shown: " + " · ".join(blank))

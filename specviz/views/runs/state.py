@@ -73,7 +73,7 @@ def choose_request(key: str) -> None:
 
 
 def wanted(now: datetime) -> HistoryFilter:
-    """The filter as the controls stand."""
+    """The filter as currently set."""
     since, until = _span(now)
     return HistoryFilter(
         **{name: tuple(st.session_state.get(list_key(name)) or ()) for name in LISTS},
@@ -148,7 +148,7 @@ def undo() -> Undo | None:
 
 
 def forget_undo() -> None:
-    """The deletion stands (a callback)."""
+    """Keep the deletion (a callback)."""
     st.session_state.pop(_UNDO, None)
 
 

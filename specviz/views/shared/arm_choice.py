@@ -13,13 +13,13 @@ from specviz.servers.arms import demo_spec
 from specviz.servers.vllm.command_line import DEFAULT_K
 
 ASK = "as the server says"
-"""In the place of a method: the server decides, and tells."""
+"""In place of a method: the server decides and reports it."""
 
 TREE_METHODS = frozenset({Method.MEDUSA, Method.EAGLE, Method.EAGLE3})
 """Methods that can draft a tree as well as a chain."""
 
 TYPICAL_METHODS = frozenset({Method.MEDUSA})
-"""Methods that were published with an acceptance of their own, which is not lossless."""
+"""Methods published with their own acceptance rule, which is not lossless."""
 
 SHAPES = ("chain", "tree")
 ACCEPTANCES = ("exact", "typical")

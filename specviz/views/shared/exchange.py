@@ -28,14 +28,14 @@ SOON_S = 0.3
 """A small export is there within the rerun of the click."""
 
 UPLOAD_MB = 1024
-NOT_TOLD = "not told"
+NOT_GIVEN = "not given"
 
 
 def export_control(store: Store, ids: Sequence[str], *, key: str = "export") -> None:
     """Choose a format, prepare the file, download it. `ids`: runs, groups, benchmarks, results.
 
-    Ids may change from rerun to rerun; what was prepared for others is not offered. `key` tells two
-    controls of one page apart.
+    Ids may change from rerun to rerun; a file prepared for other ids is not offered. `key`
+    distinguishes two controls of one page.
     """
     with st.container(key=key):
         kind = st.selectbox(
@@ -52,7 +52,7 @@ def export_control(store: Store, ids: Sequence[str], *, key: str = "export") -> 
 
 
 def import_control(store: Store) -> list[Imported]:
-    """Take files in, say what became of each. Returns what was imported in this rerun."""
+    """Import files and report each outcome. Returns what was imported in this rerun."""
     with st.form("import", border=False, clear_on_submit=True):
         uploads = st.file_uploader(
             "Exports of specviz (Parquet or JSONL), results of vllm bench serve or GuideLLM (JSON)",
@@ -100,22 +100,22 @@ def _waiting(file: ExportFile) -> None:
 
 
 def _told_by_person() -> dict[str, Any]:
-    with st.expander("Results of another tool: what their files do not tell"):
+    with st.expander("Results of another tool: what their files do not contain"):
         left, middle, right = st.columns(3)
-        methods = [NOT_TOLD, *(method.value for method in Method)]
+        methods = [NOT_GIVEN, *(method.value for method in Method)]
         return {
             "method": left.selectbox("Method", methods, key="import-method"),
             "k": middle.number_input(
-                "K", min_value=1, max_value=MAX_K, value=None, key="import-k", placeholder=NOT_TOLD
+                "K", min_value=1, max_value=MAX_K, value=None, key="import-k", placeholder=NOT_GIVEN
             ),
-            "name": right.text_input("Name", key="import-name", placeholder="as the file tells"),
+            "name": right.text_input("Name", key="import-name", placeholder="as in the file"),
         }
 
 
 def _imported(store: Store, upload: Any, told: dict[str, Any]) -> Imported | str:
-    """What became of an upload, or why it was refused."""
+    """The outcome of an upload, or why it was refused."""
     try:
-        method = None if told["method"] == NOT_TOLD else Method(told["method"])
+        method = None if told["method"] == NOT_GIVEN else Method(told["method"])
         k = None if told["k"] is None else int(told["k"])
         with tempfile.TemporaryDirectory(prefix="specviz-upload-") as folder:
             path = Path(folder) / "upload"

@@ -36,7 +36,7 @@ def plan_summary(plan: Plan, prompts: int, turns: int, servers_at_once: int) -> 
     rounds = rounds_of_arms(plan, servers_at_once).total()
     text = f"{' × '.join(factors)} = {counted(requests, 'request')}"
     if more := rounds * turns - requests:
-        text += f", and {more:,} of the baseline again beside each group of servers"
+        text += f", and {more:,} of the baseline again with each group of servers"
     return f"{text}; {_servers(plan)}"
 
 

@@ -1,4 +1,4 @@
-"""The documents' published figures on the page: in tables of their own, with their source."""
+"""The documents' published figures, in separate tables with their source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions beside the tree, and where their answers can be read instead of asked."""
+"""The questions next to the tree, and the sources that can answer them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def sources(rows: Sequence[BenchmarkRow]) -> None:
 
 
 def questions(situation: Situation) -> None:
-    """One field per input; a value that was read stands in the empty field."""
+    """One field per input; a value that was read is the placeholder of the empty field."""
     fields = [*_LABELS.items()]
     for row in zip(fields[::2], fields[1::2], strict=True):
         for column, (name, label) in zip(st.columns(2, gap="small"), row, strict=True):

@@ -95,12 +95,12 @@ def answers() -> dict[str, Answer]:
 
 
 def told(name: str) -> Any:
-    """One of the other choices as its field stands."""
+    """The current value of one of the other choices."""
     return st.session_state.get(key_of(name))
 
 
 def names_a_pair() -> bool:
-    """Whether the models are the user's own, not the demo family that stands there at first."""
+    """Whether the models are the user's own, not the default demo family."""
     return any(told(name) != DEFAULTS[name] for name in (TARGET, DRAFT))
 
 
@@ -144,12 +144,12 @@ def forget() -> None:
 
 
 def keep_server(url: str, facts: Facts) -> None:
-    """What a server told, until another one is asked."""
+    """What a server reported, until another one is asked."""
     st.session_state[_SERVER_FACTS] = (url, facts)
 
 
 def server_facts() -> Facts | None:
-    """What the named server told when it was asked."""
+    """What the named server reported when it was asked."""
     url, facts = st.session_state.get(_SERVER_FACTS, (None, None))
     return facts if url and url == told(SERVER) else None
 

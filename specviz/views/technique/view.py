@@ -43,7 +43,7 @@ def _what_answers_change(store: Store) -> None:
     situation = situation_of(told, *facts, of_pair)
     state.remember(situation)
     found = recommend(situation)
-    # What may be there or not stands in a container of its own: nothing after it moves.
+    # What may be absent has its own container: nothing after it moves.
     with st.container():
         for problem in state.problems():
             st.warning(escaped(problem), icon=":material/link_off:")
@@ -65,7 +65,7 @@ def _upper_half(
             if problem := state.click_problem():
                 st.info(escaped(problem), icon=":material/info:")
         draw_tree(drawing(found.tree), key=state.DRAWING, on_click=state.click)
-        st.caption("A click on an end of the tree sets the answers that lead there.")
+        st.caption("Click a leaf to fill in the answers that lead to it.")
     with left:
         sources(rows)
         questions(situation)

@@ -84,7 +84,7 @@ def test_one_run_needs_another_and_seven_are_too_many(store: Store) -> None:
     [
         ("Texts", "No two of these runs", "its texts are not"),
         ("Replay", "was kept step by step", "was kept step by step"),
-        ("Acceptance by position", "None of these tells", "None of these tells"),
+        ("Acceptance by position", "None of these reports", "None of these reports"),
         ("Paired differences", "No finished answer to a prompt", "Only one of these was recorded"),
         ("Configuration", "0 differences", "1 difference"),
     ],

@@ -19,7 +19,7 @@ X_TITLE = "speed-up over the baseline (×), 95 % interval"
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One measured speed-up: the row it stands in, its arm, the arm's colour."""
+    """One measured speed-up: its row, its arm, the arm's colour."""
 
     row: str
     arm: str

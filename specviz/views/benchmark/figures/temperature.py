@@ -1,4 +1,4 @@
-"""Acceptance over temperature, beside the temperature from which the documents switch off."""
+"""Acceptance over temperature, with the temperature from which the documents switch off."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ CLAIMED, SPEEDUP_COLOUR = REJECTED, ACCEPTED
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A figure of a document: tokens per step at this acceptance and K; None: not told."""
+    """A figure of a document: tokens per step at this acceptance and K; None: not given."""
 
     label: str
     source: str
@@ -30,7 +30,7 @@ class Claim:
 def formula_over_k(alpha: float, cost: float, most_k: int, claims: Sequence[Claim]) -> go.Figure:
     """Left, tokens per step; right, speed-up; each over K from 0 to `most_k`.
 
-    Claims stand where the document puts them, with a line to what the formula gives for their
+    Claims are drawn where the document puts them, with a line to what the formula gives for their
     own acceptance.
     """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
@@ -68,7 +68,7 @@ def _mark_best(figure: go.Figure, alpha: float, cost: float, ks: Sequence[int]) 
 
 
 def _add_claim(figure: go.Figure, claim: Claim) -> None:
-    """Tokens per step only: a speed-up depends on a cost that the document does not tell."""
+    """Tokens per step only: a speed-up depends on a cost that the document does not give."""
     formula = theory.expected_tokens(claim.alpha, claim.k)
     figure.add_scatter(
         row=1, col=1, x=[claim.k, claim.k], y=[claim.tokens, formula], mode="lines+markers",

@@ -1,4 +1,4 @@
-"""Which sublayers drafting skipped, step by step, over what became of each step's draft."""
+"""Which sublayers drafting skipped, step by step, over the outcome of each step's draft."""
 
 from __future__ import annotations
 
