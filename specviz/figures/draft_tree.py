@@ -84,8 +84,8 @@ def _context_node(context: str, row: float, ground: Ground) -> _Node:
 def _token_node(token: TokenDecision, row: float, hover: str, ground: Ground) -> _Node:
     unverified = token.verdict is Verdict.UNVERIFIED
     colours = {Verdict.ACCEPTED: ACCEPTED, Verdict.REJECTED: REJECTED}
-    told = [token.target_prob, token.draft_prob, token.accept_prob]
-    target, draft, accept = ("–" if value is None else f"{value:.2f}" for value in told)
+    probabilities = [token.target_prob, token.draft_prob, token.accept_prob]
+    target, draft, accept = ("–" if value is None else f"{value:.2f}" for value in probabilities)
     return _Node(
         column=token.depth,
         row=row,

@@ -83,7 +83,7 @@ def test_a_run_is_renamed_deleted_brought_back_and_removed(page: Page, runs_url:
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(cell(table, "Two dicts <i>again</i>")).to_be_attached()
     action(page, "Delete").click()
-    expect(page.get_by_text("Nothing fits these filters.")).to_be_visible()
+    expect(page.get_by_text("No run matches these filters.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     table = lines(page, 1)
     click_cell(table, 0, NAME_PX)

@@ -64,7 +64,9 @@ def checks(opened: Opened) -> None:
     st.markdown("**Acceptance: counts of the requests next to the server's own (`/metrics`)**")
     if results.checks:
         show_table(checks_table(results.checks))
-        st.caption("A difference means that other requests reached the server, or lost counts.")
+        st.caption(
+            "A difference means that other requests reached the server, or that counts were lost."
+        )
     else:
         st.info("No arm of this benchmark has a server that counts.")
     queue: dict[str, Column] = {

@@ -18,7 +18,7 @@ WHERE_NAMES = {
 }
 WHERE_HELP = (
     "in the app: the embedded engine. vLLM, started here: specviz starts a server for the arm and "
-    "stops it. a server at a URL: one that runs already; it decides on K and draft."
+    "stops it. a server at a URL: already running, with its own K and draft."
 )
 K_HELP = (
     "Draft tokens per step. One arm per K: 5, or 3, 5, 8, or 1-15. Empty: the method's own default."
@@ -138,7 +138,7 @@ def _prompts() -> None:
         "Prompt seed", min_value=0, step=1, help=SEED_HELP, **common(field_key("prompts_seed"))
     )
     with st.popover(_weights_label(), icon=":material/balance:"):
-        st.caption("Shares of the count. All empty: drawn from everything.")
+        st.caption("Shares of the count. If all are empty, prompts are drawn from everything.")
         for category in bench_state.categories():
             st.number_input(
                 category,

@@ -34,7 +34,7 @@ def live_progress(benchmark_id: str) -> None:
         column_config={"arm": st.column_config.TextColumn(width="medium")},
     )
     st.caption(
-        "Figures so far: all requests of the arm, whatever their load. The benchmark goes on "
+        "Figures so far: all requests of the arm, whatever their load. The benchmark continues "
         "whichever page is open."
     )
 

@@ -154,7 +154,9 @@ def k(opened: Opened) -> None:
             **SIZE,
         }
         show_cells(cells, columns, "k")
-        st.caption(f"{SPEEDUP_WORDS} α: accepted / judged, which does not fall with K by itself.")
+        st.caption(
+            f"{SPEEDUP_WORDS} α: accepted / judged, which does not fall with K by definition."
+        )
         lines = bench_curves.k_lines(opened.results.arms, cells)
         if not any(len(line.points) > 1 for line in lines):
             st.info("No method was measured at more than one K: a list of Ks makes a curve.")

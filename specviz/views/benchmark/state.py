@@ -1,4 +1,4 @@
-"""Everything the Benchmark page remembers between script runs, in one place.
+"""The Benchmark page's session state.
 
 The form's fields live under the keys named here and become a frozen `FormPlan`; what is started
 is always TOML: the form's, or the text of the editor.

@@ -12,8 +12,7 @@ from specviz.analysis.arm_names import told_apart
 from specviz.analysis.benchmark.results import load_text
 from specviz.analysis.text import shortened, terminal_text
 from specviz.config import RunConfig
-from specviz.figures.arms import FAMILY_COLOURS
-from specviz.palette import BASELINE
+from specviz.palette import BASELINE, FAMILY_COLOURS
 from specviz.store import Store
 from specviz.store.history.comparison import (
     AnswerRow,

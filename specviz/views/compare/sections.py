@@ -84,13 +84,13 @@ def configuration(compared: Compared) -> None:
     facts = dict(
         zip([arm.key for arm in runs], facts_of_runs([a.config for a in runs]), strict=True)
     )
-    told = [
+    facts_of_arms = [
         tables.facts_of_elsewhere(arm.row)
         if isinstance(arm.row, ComparedElsewhere)
         else facts[arm.key] | tables.more_facts(arm.row)
         for arm in compared.arms
     ]
-    diff = config_diff(told)
+    diff = config_diff(facts_of_arms)
     names = [arm.name for arm in compared.arms]
     st.markdown(f"**{counted(len(diff.differing), 'difference')}**")
     _show_fields([*tables.identity(compared.arms), *diff.differing], names)
@@ -133,8 +133,10 @@ def _paired(reference: RunArm, others: Sequence[RunArm]) -> None:
         st.caption("Hollow: within noise, or without an interval. " + CHANCE)
     show_figures(tables.change_table(found, against), words={"run", "figure", "verdict"})
     for figure in FIGURES:
-        told = {name for name, own in found.items() if figure in [one.figure for one in own]}
-        if blank := [name for name, own in found.items() if own and name not in told]:
+        compared_names = {
+            name for name, own in found.items() if figure in [one.figure for one in own]
+        }
+        if blank := [name for name, own in found.items() if own and name not in compared_names]:
             st.caption(
                 escaped(
                     f"{figure.name} is not compared with {', '.join(blank)}: that run or the "

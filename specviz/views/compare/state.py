@@ -25,15 +25,15 @@ _FOLLOWED = "_compare_followed"
 
 def asked() -> list[str]:
     """The ids in the URL, each once."""
-    told = st.query_params.get(ARMS, "")
-    return list(dict.fromkeys(one for part in told.split(",") if (one := part.strip())))
+    linked = st.query_params.get(ARMS, "")
+    return list(dict.fromkeys(one for part in linked.split(",") if (one := part.strip())))
 
 
 def follow(found: Sequence[str]) -> None:
     """The picker holds what was found of the URL, whenever the URL has changed."""
-    told = st.query_params.get(ARMS, "")
-    if st.session_state.get(_FOLLOWED) != told or PICKED not in st.session_state:
-        st.session_state[_FOLLOWED] = told
+    linked = st.query_params.get(ARMS, "")
+    if st.session_state.get(_FOLLOWED) != linked or PICKED not in st.session_state:
+        st.session_state[_FOLLOWED] = linked
         st.session_state[PICKED] = list(found)
         st.session_state[REFERENCE] = found[0] if found else None
 
@@ -53,8 +53,8 @@ def write_reference() -> None:
 def begin_prompt(keys: Sequence[str]) -> None:
     """Open with the prompt that the URL names, else with the first one."""
     if st.session_state.get(CHOSEN_PROMPT) not in keys:
-        told = st.query_params.get(PROMPT, "")
-        named = [key for key in keys if told and key.startswith(told)]
+        linked = st.query_params.get(PROMPT, "")
+        named = [key for key in keys if linked and key.startswith(linked)]
         st.session_state[CHOSEN_PROMPT] = (named or keys)[0]
 
 

@@ -124,8 +124,8 @@ def _elsewhere_line(name: str, row: ComparedElsewhere) -> dict[str, object]:
 
 
 def _quantile(values: pd.Series, share: float) -> str | None:
-    told = values.dropna()
-    return digits(float(told.quantile(share))) if len(told) else None
+    known = values.dropna()
+    return digits(float(known.quantile(share))) if len(known) else None
 
 
 def field_table(fields: Sequence[Field], names: Sequence[str]) -> pd.DataFrame:
@@ -169,7 +169,7 @@ def more_facts(row: ComparedRun) -> dict[str, str | None]:
 def facts_of_elsewhere(row: ComparedElsewhere) -> dict[str, str | None]:
     """What a foreign file contains of its configuration; the rest is unknown."""
     has_load = row.concurrency is not None or row.request_rate is not None
-    told = {
+    known = {
         "method": row.method,
         "K": None if row.k is None else str(row.k),
         "model": row.model,
@@ -178,7 +178,7 @@ def facts_of_elsewhere(row: ComparedElsewhere) -> dict[str, str | None]:
         "prompts": row.dataset,
         "tool": row.tool,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def as_label(name: str) -> str:

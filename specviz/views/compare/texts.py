@@ -26,7 +26,7 @@ from specviz.views.shared.token_strip import token_strip
 
 KEPT = 64
 NO_SHARED_PROMPT = (
-    "No two of these runs answered the same prompt: their texts cannot be laid side by side. "
+    "No two of these runs answered the same prompt: their texts cannot be shown side by side. "
     "Run the same prompt with each, or choose arms of one benchmark."
 )
 LEGEND = (
@@ -54,8 +54,8 @@ class Said:
         """Tokens of the answer, None where they are not reported."""
         if self.trace is None:
             return self.row.token_ids
-        told = self.trace.token_ids
-        return told if len(told) == len(self.trace.emitted) else None
+        ids = self.trace.token_ids
+        return ids if len(ids) == len(self.trace.emitted) else None
 
     @property
     def ending(self) -> str:
@@ -185,7 +185,7 @@ def _parting(reference: Said, other: Said) -> dict[str, object]:
     parting = divergence(first, second)
     line: dict[str, object] = {"run": other.arm.name, "texts": "the same", "at": None}
     line |= {"reference says": None, "this says": None}
-    told: JudgedThere | None = None
+    judged: JudgedThere | None = None
     if parting is not None:
         line["texts"] = "differ"
         line["at"] = f"{first.unit} {first.number(parting.place)}" + _token_place(reference, other)
@@ -194,18 +194,18 @@ def _parting(reference: Said, other: Said) -> dict[str, object]:
         if None in (parting.reference, parting.other):
             line["texts"] = "the same as far as both go"
         elif reference.trace and other.trace:
-            told = next(filter(None, judged_there(reference.trace, other.trace)), None)
-    line[OF_REFERENCE] = told and _prob(told.reference_prob, told)
-    line[OF_THIS] = told and _prob(told.other_prob, told)
+            judged = next(filter(None, judged_there(reference.trace, other.trace)), None)
+    line[OF_REFERENCE] = judged and _prob(judged.reference_prob, judged)
+    line[OF_THIS] = judged and _prob(judged.other_prob, judged)
     return line
 
 
 def _cut(said: Sequence[Said]) -> list[Answer]:
     """By tokens where all report their tokens and share a vocabulary, else by words."""
     tokens = [one.trace and by_tokens(one.trace.emitted) for one in said]
-    told = [answer for answer in tokens if answer]
-    if len(told) == len(said) and len({one.arm.config.model for one in said}) == 1:
-        return told
+    by_token = [answer for answer in tokens if answer]
+    if len(by_token) == len(said) and len({one.arm.config.model for one in said}) == 1:
+        return by_token
     return [by_words(one.row.text) for one in said]
 
 
@@ -224,9 +224,9 @@ def _says(text: str | None, said: Said) -> str:
     return said.ending if text is None else token_name(text)
 
 
-def _prob(value: float | None, told: JudgedThere) -> str | None:
+def _prob(value: float | None, judged: JudgedThere) -> str | None:
     if value is None:
-        return f"below {probability_text(told.least)}"
+        return f"below {probability_text(judged.least)}"
     return probability_text(value)
 
 

@@ -41,7 +41,7 @@ def show_compare(store: Store) -> None:
         return
     _pick(candidates, compared)
     if more := asked[state.MOST_ARMS :]:
-        st.warning(f"Six at most are compared at once: {len(more)} more of the link are left out.")
+        st.warning(f"At most six are compared at once: {len(more)} more of the link are left out.")
     for notice in compared.notices:
         with st.container(border=True):
             st.text(notice)
@@ -84,9 +84,9 @@ def _pick(candidates: Sequence[Candidate], compared: Compared) -> None:
 def _labels(candidates: Sequence[Candidate]) -> dict[str, str]:
     """One unique label each; what is written by people, models and files is on one line."""
     labels = {one.key: _label(one) for one in candidates}
-    told = [*labels.values()]
+    texts = [*labels.values()]
     return {
-        key: label if told.count(label) == 1 else f"{label} · {key[:6]}"
+        key: label if texts.count(label) == 1 else f"{label} · {key[:6]}"
         for key, label in labels.items()
     }
 

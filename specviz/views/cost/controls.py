@@ -37,10 +37,10 @@ def choose_case(store: Store) -> Case:
     rows = [row for row in store.benchmarks(limit=SHOWN) if row.finished]
     state.begin_with(state.SOURCE, state.SOURCES, state.MEASURED if rows else state.TABLE)
     source = st.selectbox("Requests/h", state.SOURCES, **state.kept(state.SOURCE))
-    state.tell(state.SOURCE, source)
+    state.write(state.SOURCE, source)
     try:
         row = _benchmark(rows) if source == state.MEASURED else None
-        state.tell(state.BENCHMARK, None if row is None else row.benchmark_id)
+        state.write(state.BENCHMARK, None if row is None else row.benchmark_id)
         basis = _basis(store, source, row)
         way = _technique(basis)
         at = _concurrency(basis, way)
@@ -159,8 +159,8 @@ def _hardware() -> tuple[str, float | None, int]:
         step=1,
         **bound(state.key_of(state.GPUS, title)),
     )
-    told = [offer.note, f"read {offer.read_on}" if offer.read_on else "", offer.source]
-    st.caption(escaped("; ".join(part for part in told if part)))
+    details = [offer.note, f"read {offer.read_on}" if offer.read_on else "", offer.source]
+    st.caption(escaped("; ".join(part for part in details if part)))
     return offer.gpu, price, int(gpus)
 
 

@@ -49,13 +49,13 @@ def begin_with(key: str, options: Sequence[str], first: str) -> None:
     For the controls whose value `write` puts into the URL, at the default, too.
     """
     if key not in st.session_state:
-        told = st.query_params.get(key)
-        st.session_state[key] = told if told in options else first
+        linked = st.query_params.get(key)
+        st.session_state[key] = linked if linked in options else first
     elif st.session_state[key] not in options:  # of another store's link, or deleted
         st.session_state[key] = first
 
 
-def tell(key: str, value: str | None) -> None:
+def write(key: str, value: str | None) -> None:
     """Into the URL, or out of it."""
     if value is None:
         st.query_params.pop(key, None)

@@ -16,8 +16,7 @@ from specviz.analysis.cost.load import break_even, break_even_text
 from specviz.analysis.cost.prices import OWN_MACHINE
 from specviz.analysis.cost.sensitivity import swings
 from specviz.analysis.text import digits, dollars, dollars_with, percent_with
-from specviz.figures.arms import FAMILY_COLOURS
-from specviz.palette import BASELINE
+from specviz.palette import BASELINE, FAMILY_COLOURS
 from specviz.views.cost import state
 from specviz.views.cost.case import Case
 from specviz.views.cost.figures.load import CostLine, cost_by_concurrency
@@ -135,7 +134,7 @@ def _by_concurrency(case: Case) -> None:
     lines = _lines(basis, way)
     if not lines:
         st.info(
-            "Throughput is known at one concurrency or none, a curve needs several: choose the "
+            "A curve needs the throughput at several concurrencies: choose the "
             "published concurrency table, or measure a plan with several concurrencies."
         )
     else:
@@ -186,7 +185,7 @@ def _payback(case: Case) -> None:
     chart(figure, "Paid so far, trainings included", "cost-payback")
     period = case.question.training.period_days
     if period is not None:
-        st.caption(f"Trained again every {digits(period)} days, at each update of the target.")
+        st.caption(f"Retrained every {digits(period)} days, at each update of the target.")
 
 
 def _sensitivity(case: Case) -> None:

@@ -88,17 +88,17 @@ def curves_by_k(curves: Sequence[KCurve], marked: Sequence[int] = ()) -> go.Figu
 
 
 def _add(figure: go.Figure, panel: Panel, curve: KCurve) -> None:
-    told = [(point.k, found) for point in curve.points if (found := panel.value(point))]
+    points = [(point.k, found) for point in curve.points if (found := panel.value(point))]
     colour, name = COLOURS[curve.source], curve.source.value
     is_main = panel.col == 1
     figure.add_scatter(
-        row=panel.row, col=panel.col, x=[k for k, _ in told],
-        y=[found.value * panel.factor for _, found in told],
+        row=panel.row, col=panel.col, x=[k for k, _ in points],
+        y=[found.value * panel.factor for _, found in points],
         name=plain(name), legendgroup=name, showlegend=is_main, mode="lines+markers",
         line={"color": colour, "width": 2, "dash": DASHES.get(curve.source, "solid")},
         marker={"size": 7 if is_main else 5, "symbol": SYMBOLS[curve.source]},
-        error_y=_interval(told, colour) if is_main else None,
-        hovertext=[f"{name}, K {k}: {_text(found, panel)}" for k, found in told],
+        error_y=_interval(points, colour) if is_main else None,
+        hovertext=[f"{name}, K {k}: {_text(found, panel)}" for k, found in points],
         hoverinfo="text",
     )  # fmt: skip
 
@@ -111,14 +111,14 @@ def _mark(k: int) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _interval(told: Sequence[tuple[int, Estimate]], colour: str) -> dict[str, object] | None:
-    if not any(found.low is not None for _, found in told):
+def _interval(points: Sequence[tuple[int, Estimate]], colour: str) -> dict[str, object] | None:
+    if not any(found.low is not None for _, found in points):
         return None
     return {
         "type": "data",
         "symmetric": False,
-        "array": [(found.high or found.value) - found.value for _, found in told],
-        "arrayminus": [found.value - (found.low or found.value) for _, found in told],
+        "array": [(found.high or found.value) - found.value for _, found in points],
+        "arrayminus": [found.value - (found.low or found.value) for _, found in points],
         "color": colour,
         "thickness": 1,
         "width": 3,

@@ -1,4 +1,4 @@
-"""Starting a sweep from the K page: its Ks and loads, its size, Start."""
+"""Starting a sweep from the K page: Ks, loads, size, Start."""
 
 from __future__ import annotations
 

@@ -165,25 +165,25 @@ def check(asked: Asked) -> None:
 
 
 def errors(curve: KCurve, measured: KCurve) -> pd.DataFrame:
-    """Foretold and measured figures side by side, with how far apart they are."""
-    told = {point.k: point for point in curve.points}
+    """Predicted and measured figures side by side, with their difference."""
+    predicted = {point.k: point for point in curve.points}
     lines = []
     for point in measured.points:
-        other = told.get(point.k)
+        other = predicted.get(point.k)
         if other is None or point.length is None or other.length is None:
             continue
-        line = {"K": str(point.k)} | _beside("tok/step", "", other.length, point.length)
+        line = {"K": str(point.k)} | _side_by_side("tok/step", "", other.length, point.length)
         if point.speedup and other.speedup:
-            line |= _beside("speed-up", "×", other.speedup, point.speedup)
+            line |= _side_by_side("speed-up", "×", other.speedup, point.speedup)
         lines.append(line)
     return pd.DataFrame(lines)
 
 
-def _beside(name: str, unit: str, foretold: Estimate, measured: Estimate) -> dict[str, str]:
+def _side_by_side(name: str, unit: str, predicted: Estimate, measured: Estimate) -> dict[str, str]:
     return {
-        f"{name} foretold": f"{foretold.value:.2f}{unit}",
+        f"{name} predicted": f"{predicted.value:.2f}{unit}",
         f"{name} measured": f"{measured.value:.2f}{unit}",
-        f"{name} off by": f"{100 * (foretold.value / measured.value - 1):+.1f} %",
+        f"{name} off by": f"{100 * (predicted.value / measured.value - 1):+.1f} %",
     }
 
 

@@ -121,8 +121,10 @@ def advance(key: str, last: int) -> bool:
     False when the last step has been played: playing is over then.
     """
     if key not in st.session_state:
-        told = st.query_params.get(STEP, "")
-        st.session_state[key] = min(last, max(1, int(told))) if told.isdecimal() else min(2, last)
+        linked = st.query_params.get(STEP, "")
+        st.session_state[key] = (
+            min(last, max(1, int(linked))) if linked.isdecimal() else min(2, last)
+        )
     elif st.session_state.get(PLAYING):
         if st.session_state[key] >= last:
             st.session_state[PLAYING] = False

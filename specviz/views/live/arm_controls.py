@@ -28,7 +28,7 @@ PLACE_NAMES = {
 PLACE_HELP = (
     "**in the app**: the embedded engine on this machine; needs no server and no GPU, and has "
     "every method. **vLLM demo server**: specviz starts vLLM here with the demo models. "
-    "**a server at a URL**: vLLM or any OpenAI-compatible server that runs already."
+    "**a server at a URL**: vLLM or any running OpenAI-compatible server."
 )
 K_HELP = "How many tokens are drafted per step (num_speculative_tokens); of a tree, all of them."
 SHAPE_HELP = (
@@ -51,7 +51,7 @@ def arm_settings() -> tuple[ArmChoice, ...]:
     """Up to four arms: where each runs, its method, K and options."""
     live_state.ensure_arms()
     with st.popover(_label(live_state.arms()), icon=":material/view_column:", key="arms"):
-        st.caption("Each arm answers the same prompt; the baseline is what the others are held to.")
+        st.caption("Each arm answers the same prompt; the others are compared with the baseline.")
         for index, arm in enumerate(live_state.arms()):
             _arm_row(index, arm)
     return live_state.arms()

@@ -76,7 +76,7 @@ def _questions() -> None:
 def _saved(store: Store) -> None:
     saved = store.read(read_queries)
     if not saved:
-        st.caption("None yet: **Save …** under the editor keeps a query under a name.")
+        st.caption("None yet: **Save …** under the editor saves a query.")
     for one in saved:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.button(

@@ -119,8 +119,8 @@ def stop(sql: str, limit_rows: int) -> None:
 
 def row_limit() -> int:
     """Rows that are read at most: what the URL says, of those that can be chosen."""
-    told = st.query_params.get(ROWS)
-    return next((rows for rows in ROW_LIMITS if str(rows) == told), ROW_LIMITS[0])
+    linked = st.query_params.get(ROWS)
+    return next((rows for rows in ROW_LIMITS if str(rows) == linked), ROW_LIMITS[0])
 
 
 def write_row_limit(key: str) -> None:

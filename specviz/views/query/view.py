@@ -48,7 +48,7 @@ def _heading(asked: Asked) -> None:
     elif not asked.sql:
         st.subheader("Ask the stored runs")
         st.caption(
-            "A question at the left is answered by a click. Or write SQL: it only reads, "
+            "A question at the left opens with a click. Or write SQL: it only reads, "
             f"and may take {TIMEOUT_S:g} s. **Tables** explains every column."
         )
     else:
@@ -74,16 +74,16 @@ def _answer(store: Store, asked: Asked) -> None:
 def _asked(store: Store, sql: str, limit_rows: int, place: DeltaGenerator) -> SqlResult:
     """The answer; what a person clicks meanwhile stops the query."""
     began = time.monotonic()
-    told: DeltaGenerator | None = None
+    waiting: DeltaGenerator | None = None
 
     def wait() -> None:
-        nonlocal told
-        if told is None:
+        nonlocal waiting
+        if waiting is None:
             with place.container(horizontal=True, vertical_alignment="center"):
-                told = st.empty()
+                waiting = st.empty()
                 st.button("Stop", icon=":material/stop:", on_click=query_state.stop, args=args)
         seconds = time.monotonic() - began
-        told.text(f"Running: {seconds:.0f} s of {TIMEOUT_S:g} s at most")
+        waiting.text(f"Running: {seconds:.0f} s of {TIMEOUT_S:g} s at most")
 
     args = (sql, limit_rows)
     return run_sql(store, sql, limit_rows=limit_rows, while_waiting=wait)
@@ -118,14 +118,14 @@ def _sentence(asked: Asked, found: SqlResult) -> None:
     assert asked.question is not None
     if not found.rows:
         st.info(escaped(asked.question.no_rows), icon=":material/inbox:")
-    elif told := answer_of(asked.question, [c.name for c in found.columns], found.rows):
-        st.markdown(f"**{escaped(told)}**")
+    elif answer := answer_of(asked.question, [c.name for c in found.columns], found.rows):
+        st.markdown(f"**{escaped(answer)}**")
 
 
 @st.dialog("Save the query")
 def _save(store: Store, sql: str) -> None:
     name = st.text_input("Name", max_chars=NAME_CHARACTERS, key=query_state.SAVE_NAME)
-    st.caption("A query that has this name already is replaced.")
+    st.caption("An existing query with this name is replaced.")
     if st.button("Save", type="primary", icon=":material/save:"):
         try:
             now = datetime.now(UTC)

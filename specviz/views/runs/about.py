@@ -1,4 +1,4 @@
-"""The top of an opened run: what it is called, what can be done with it, and how to do it again."""
+"""The top of an opened run: its name, its actions, and how to run it again."""
 
 from __future__ import annotations
 

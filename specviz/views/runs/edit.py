@@ -1,4 +1,4 @@
-"""What can be done to past runs: name, note and tag them, delete them and bring them back."""
+"""Editing stored runs: name, note, tags, deletion and undo."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def subject(row: HistoryRow | About) -> Subject:
 
 @st.dialog("Name, tags and note", width="medium")
 def edit_all(store: Store, subjects: Sequence[Subject]) -> None:
-    """Everything that a person adds to a run; of several, what is changed is changed for all."""
+    """Name, note and tags; with several runs, a change applies to all."""
     _form(store, subjects, name=True, tags=True, note=True)
 
 
@@ -70,7 +70,7 @@ def confirm_removal(store: Store, items: Sequence[Item]) -> None:
 
 
 def delete(store: Store, items: Sequence[Item]) -> None:
-    """Delete lines and offer to undo it; what cannot be deleted is said instead."""
+    """Delete lines and offer undo, or show why they cannot be deleted."""
     now = datetime.now(UTC)
     try:
         store.write(lambda cursor: edits.delete(cursor, items, now))
@@ -153,7 +153,7 @@ def _form(
     if note:
         new_note = st.text_area("Note", new_note, max_chars=edits.MAX_NOTE, height=140)
         if len(subjects) > 1:
-            st.caption(f"Takes the place of the notes of all {len(subjects)}.")
+            st.caption(f"Replaces the notes of all {len(subjects)}.")
     items = [one.item for one in subjects]
 
     def save(cursor: DuckDBPyConnection) -> None:
@@ -181,7 +181,7 @@ def _tag_field(store: Store, common: list[str], *, several: bool) -> list[str]:
             format_func=lambda text: escaped(terminal_text(text)),
         )
     if several:
-        st.caption("On: those that all of them have. Those that only some have stay.")
+        st.caption("Selected: tags that all of them have. Tags that only some have are kept.")
     new = st.text_input("New tags, separated by commas", key="runs_new_tags")
     return [*chosen, *new.split(",")]
 

@@ -47,7 +47,7 @@ def show_elsewhere(store: Store, elsewhere_id: str) -> None:
 
 def totals(row: Row) -> pd.DataFrame:
     """One line per figure that the file has, with its unit."""
-    told = {
+    values = {
         "requests finished": _whole(row["num_requests"]),
         "requests failed": _whole(row["num_failed"]),
         "concurrency at most": _whole(row["concurrency"]),
@@ -66,7 +66,7 @@ def totals(row: Row) -> pd.DataFrame:
             digits(rate) or "–" for rate in row["acceptance_rate_per_pos"] or ()
         ),
     }
-    lines = [{"figure": name, "value": value} for name, value in told.items() if value]
+    lines = [{"figure": name, "value": value} for name, value in values.items() if value]
     return pd.DataFrame(lines, columns=["figure", "value"])
 
 
@@ -122,9 +122,7 @@ def facts(row: Row) -> list[str]:
 
 
 def _figures(row: Row) -> None:
-    st.caption(
-        f"As {row['tool']} reported them, not measured by specviz. Blank: not reported."
-    )
+    st.caption(f"As {row['tool']} reported them, not measured by specviz. Blank: not reported.")
     left, right = st.columns(2, gap="large")
     with left:
         show_figures(totals(row), words=("figure",))

@@ -62,7 +62,7 @@ def show_list(store: Store) -> None:
 
 
 def show_empty(store: Store) -> None:
-    """Before anything is stored: what will be here, and the ways to it."""
+    """Before anything is stored: what will be here, and how to get it."""
     st.markdown("#### No runs yet")
     st.markdown(
         "Every run on the Live page and every `specviz run` is kept here with its decisions, every "
@@ -173,18 +173,18 @@ def _table(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
 
 
 def _nothing() -> None:
-    """No line is left: why, and the way back."""
+    """The list is empty: why, and what to do."""
     if state.is_filtered():
-        st.info("Nothing fits these filters.", icon=":material/filter_alt_off:")
+        st.info("No run matches these filters.", icon=":material/filter_alt_off:")
         st.button("Clear the filters", on_click=state.clear_filters, key="runs_clear")
     elif state.shows_deleted():
         st.info("Nothing is deleted.", icon=":material/check:")
     else:
-        st.info("Everything is deleted: see Deleted.", icon=":material/delete:")
+        st.info("Everything is deleted: switch to Deleted.", icon=":material/delete:")
 
 
 def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
-    """Pages, and the room that is used."""
+    """Pages, and disk use."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{total:,} {'line' if total == 1 else 'lines'} · {_room(store, chosen)}")
         st.space("stretch")
@@ -223,7 +223,7 @@ def _last(path: str) -> str:
 
 
 def _cell(text: str | None) -> str | None:
-    """One line of text that cannot be mistaken for anything else."""
+    """One line of text, safe to show."""
     return shortened(terminal_text(text), LONGEST_CELL) if text else None
 
 

@@ -131,7 +131,7 @@ def _settings(config: RunConfig) -> dict[str, str]:
     options = {**usual, "acceptance": "exact", "shape": "auto", **config.options}
     if options["shape"] == "auto":
         options["shape"] = usual_shape(config.method.value if config.method else ASK)
-    told = {
+    settings = {
         "K": str(config.k or ""),
         "temperature": f"{sampling.temperature:g}",
         "top-p": f"{sampling.top_p:g}",
@@ -142,9 +142,9 @@ def _settings(config: RunConfig) -> dict[str, str]:
         "tracing": "on" if config.traced else "off",
     }
     if config.engine is not EngineKind.EMBEDDED:
-        return told
+        return settings
     names = ("dtype", "device", "draft_sampling", "stop_below", "acceptance", "shape")
-    return told | {name.replace("_", " "): options.get(name, "") for name in names}
+    return settings | {name.replace("_", " "): options.get(name, "") for name in names}
 
 
 def _of_the_engine(config: RunConfig) -> list[str]:

@@ -24,7 +24,7 @@ WINDOW_STEPS = 12
 MEMORY_WORDS = (
     "**weights**: of a draft model, heads or adapters that plain decoding does not load · "
     "**KV cache**: keys and values that drafting keeps in addition to the target's · "
-    "**buffers**: what else drafting keeps, such as hidden states, or the index of a lookup."
+    "**buffers**: everything else drafting keeps, such as hidden states or a lookup index."
 )
 
 
@@ -58,28 +58,30 @@ def acceptance(arms: Sequence[OpenedArm]) -> None:
 
 def time_line(arms: Sequence[OpenedArm]) -> None:
     """When each lane worked, in a window of steps."""
-    told: dict[str, tuple[Step, ...]] = {}
+    steps_of: dict[str, tuple[Step, ...]] = {}
     for arm in arms:
         trace = arm.trace()
         if trace is not None and any(step.spans for step in trace.steps):
-            told[arm.name] = trace.steps
-    blank = {arm.name: None if arm.name in told else arm.why_blank for arm in arms}
-    if not told:
+            steps_of[arm.name] = trace.steps
+    blank = {arm.name: None if arm.name in steps_of else arm.why_blank for arm in arms}
+    if not steps_of:
         st.info(
             "No arm reports when drafting and verification ran: a server streams only the "
             "outcome of its steps. Arms on the embedded engine report it."
         )
         return
     _explain_blanks(arms, blank)
-    first, last = _window(told)
+    first, last = _window(steps_of)
     shown = {
         name: [step for step in steps if first <= step.index + 1 <= last]
-        for name, steps in told.items()
+        for name, steps in steps_of.items()
     }
     st.plotly_chart(timeline(shown), config=TOOLBAR)
-    lines = [_overlap_line(name, overlap(shown[name]), overlap(told[name])) for name in told]
+    lines = [
+        _overlap_line(name, overlap(shown[name]), overlap(steps_of[name])) for name in steps_of
+    ]
     st.dataframe(pd.DataFrame(lines), hide_index=True, placeholder="–")
-    st.caption("overlap share: time that both lanes worked / time of verification.")
+    st.caption("overlap share: time both lanes worked / verification time.")
 
 
 def skipped_grid(arm: OpenedArm) -> SkippedLayers | None:
@@ -106,13 +108,13 @@ def skipped(arms: Sequence[OpenedArm]) -> None:
 
 def memory(arms: Sequence[OpenedArm]) -> None:
     """What each arm holds in memory beyond plain decoding."""
-    told = {arm.name: arm.request.extra_bytes for arm in arms if arm.request.extra_bytes}
-    blank = {arm.name: None if arm.name in told else arm.why_blank for arm in arms}
-    if not told:
+    extra_bytes = {arm.name: arm.request.extra_bytes for arm in arms if arm.request.extra_bytes}
+    blank = {arm.name: None if arm.name in extra_bytes else arm.why_blank for arm in arms}
+    if not extra_bytes:
         st.info("Memory use is reported only by arms on the embedded engine.")
         return
     _explain_blanks(arms, blank)
-    st.plotly_chart(extra_memory(told), config=TOOLBAR)
+    st.plotly_chart(extra_memory(extra_bytes), config=TOOLBAR)
     st.caption(MEMORY_WORDS)
     lines = [
         {
@@ -123,7 +125,7 @@ def memory(arms: Sequence[OpenedArm]) -> None:
             "in all": size_text(extra.total),
             "in all, bytes": extra.total,
         }
-        for name, extra in told.items()
+        for name, extra in extra_bytes.items()
     ]
     st.dataframe(
         pd.DataFrame(lines),
@@ -132,12 +134,12 @@ def memory(arms: Sequence[OpenedArm]) -> None:
     )
 
 
-def _window(told: dict[str, tuple[Step, ...]]) -> tuple[int, int]:
+def _window(steps_of: dict[str, tuple[Step, ...]]) -> tuple[int, int]:
     """The first and last step to show, counted from 1."""
-    last = max(steps[-1].index + 1 for steps in told.values())
+    last = max(steps[-1].index + 1 for steps in steps_of.values())
     if last == 1:
         return 1, 1
-    drafting = [s.index + 1 for steps in told.values() for s in steps if s.drafted]
+    drafting = [s.index + 1 for steps in steps_of.values() for s in steps if s.drafted]
     begin = min(drafting, default=1)
     window = st.slider("Steps", 1, last, (begin, min(last, begin + WINDOW_STEPS - 1)))
     return int(window[0]), int(window[1])

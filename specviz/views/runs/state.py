@@ -1,4 +1,4 @@
-"""What the Runs page remembers: its filters in the URL, what was deleted last, what is open."""
+"""The Runs page's state: filters in the URL, the last deletion, what is open."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def opened() -> None:
 
 def place() -> int:
     """Which request of an opened run is shown, from 0."""
-    told = st.query_params.get(REQUEST, "")
-    return max(0, int(told) - 1) if told.isdecimal() else 0
+    linked = st.query_params.get(REQUEST, "")
+    return max(0, int(linked) - 1) if linked.isdecimal() else 0
 
 
 def choose_request(key: str) -> None:
@@ -111,8 +111,8 @@ def clear_filters() -> None:
 
 def page() -> int:
     """The page of the list, from 1; a link's where no page was chosen yet."""
-    told = st.session_state.get(PAGE) or st.query_params.get(PAGE, "1")
-    return max(1, int(told)) if str(told).isdecimal() else 1
+    linked = st.session_state.get(PAGE) or st.query_params.get(PAGE, "1")
+    return max(1, int(linked)) if str(linked).isdecimal() else 1
 
 
 def first_page() -> None:

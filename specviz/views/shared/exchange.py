@@ -60,11 +60,11 @@ def import_control(store: Store) -> list[Imported]:
             max_upload_size=UPLOAD_MB,
             key="import-files",
         )
-        told = _told_by_person()
+        by_person = _facts_from_person()
         if not st.form_submit_button("Import", icon=":material/input:"):
             _outcomes(st.session_state.get("import-outcomes", []))
             return []
-    outcomes = [_imported(store, upload, told) for upload in uploads or []]
+    outcomes = [_imported(store, upload, by_person) for upload in uploads or []]
     st.session_state["import-outcomes"] = outcomes
     _outcomes(outcomes)
     return [outcome for outcome in outcomes if isinstance(outcome, Imported)]
@@ -88,8 +88,8 @@ def _shown(file: ExportFile, key: str) -> None:
         on_click="ignore",
         type="primary",
     )
-    told = [] if file.kind is Format.HTML else [f"{rows:,} rows of {len(file.done.rows)} tables."]
-    st.caption(escaped(" ".join([*told, *file.done.left_out]) or "Nothing was left out."))
+    parts = [] if file.kind is Format.HTML else [f"{rows:,} rows of {len(file.done.rows)} tables."]
+    st.caption(escaped(" ".join([*parts, *file.done.left_out]) or "Nothing was left out."))
 
 
 def _waiting(file: ExportFile) -> None:
@@ -99,7 +99,7 @@ def _waiting(file: ExportFile) -> None:
         st.rerun()
 
 
-def _told_by_person() -> dict[str, Any]:
+def _facts_from_person() -> dict[str, Any]:
     with st.expander("Results of another tool: what their files do not contain"):
         left, middle, right = st.columns(3)
         methods = [NOT_GIVEN, *(method.value for method in Method)]
@@ -112,15 +112,15 @@ def _told_by_person() -> dict[str, Any]:
         }
 
 
-def _imported(store: Store, upload: Any, told: dict[str, Any]) -> Imported | str:
+def _imported(store: Store, upload: Any, by_person: dict[str, Any]) -> Imported | str:
     """The outcome of an upload, or why it was refused."""
     try:
-        method = None if told["method"] == NOT_GIVEN else Method(told["method"])
-        k = None if told["k"] is None else int(told["k"])
+        method = None if by_person["method"] == NOT_GIVEN else Method(by_person["method"])
+        k = None if by_person["k"] is None else int(by_person["k"])
         with tempfile.TemporaryDirectory(prefix="specviz-upload-") as folder:
             path = Path(folder) / "upload"
             path.write_bytes(upload.getbuffer())
-            person = Told(method, k, told["name"].strip() or None)
+            person = Told(method, k, by_person["name"].strip() or None)
             return import_file(store, path, person, name=upload.name)
     except SpecvizError as error:
         return str(error)
@@ -131,5 +131,5 @@ def _outcomes(outcomes: Sequence[Imported | str]) -> None:
         if isinstance(outcome, str):
             st.error(escaped(outcome))
             continue
-        told = " ".join([outcome.sentence, *outcome.notes])
-        (st.success if outcome.stored else st.info)(escaped(told))
+        sentences = " ".join([outcome.sentence, *outcome.notes])
+        (st.success if outcome.stored else st.info)(escaped(sentences))

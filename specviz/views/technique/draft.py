@@ -24,17 +24,17 @@ def advise(
     store: Store, rows: Sequence[BenchmarkRow], situation: Situation
 ) -> tuple[tuple[Check, ...], Facts]:
     """The checks of the named pair, and what they answer in the tree."""
-    target, draft = (str(state.told(name) or "") for name in (state.TARGET, state.DRAFT))
+    target, draft = (str(state.value_of(name) or "") for name in (state.TARGET, state.DRAFT))
     folders = _path(target), _path(draft)
     pair = _pair(*folders, _stamp(*folders))
-    told = situation.answers.get("acceptance")
+    given = situation.answers.get("acceptance")
     marks = tuple((row.benchmark_id, row.finished) for row in rows)
-    measured = _measured(store, *folders, marks) if told is None else None
-    acceptance, source = (told, situation.source("acceptance")) if told is not None else (
+    measured = _measured(store, *folders, marks) if given is None else None
+    acceptance, source = (given, situation.source("acceptance")) if given is not None else (
         measured or (None, None)
     )  # fmt: skip
     load = Load(
-        int(state.told(state.CONTEXT) or state.DEFAULTS[state.CONTEXT]),
+        int(state.value_of(state.CONTEXT) or state.DEFAULTS[state.CONTEXT]),
         situation.concurrency or 1,
         situation.spare_memory_gb,
     )

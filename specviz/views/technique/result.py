@@ -72,7 +72,7 @@ def _reasons(found: Recommendation) -> None:
     for reason in found.reasons:
         st.text(reason_text(reason))
     if not found.reasons:
-        st.text("No answer decides yet.")
+        st.text("Not decided by the answers so far.")
     if found.k is not None:
         st.text(f"K {k_text(found.k)}: {found.k.evidence}")
     if found.missing:
@@ -107,7 +107,7 @@ def _how(found: Recommendation) -> None:
 def _models(found: Recommendation) -> tuple[str | None, str | None]:
     """The models of the command: the named pair, else the demo family where it was measured."""
     if state.names_a_pair():
-        target, draft = (str(state.told(name)) for name in (state.TARGET, state.DRAFT))
+        target, draft = (str(state.value_of(name)) for name in (state.TARGET, state.DRAFT))
         return target, draft if found.method is Method.DRAFT_MODEL else found.draft
     if found.method in DEMO_DRAFTS and found.draft == DEMO_DRAFTS[found.method].name:
         demo = DEMO_DRAFTS[found.method].relative_to(PROJECT_ROOT).as_posix()

@@ -1,4 +1,4 @@
-"""Everything the Technique page remembers between script runs, and what its address says.
+"""The Technique page's session state and URL.
 
 Every answer is in the query string by its name in `advisor.inputs.INPUTS`, so that a link shows
 the same page; what cannot be read there is named and ignored.
@@ -94,14 +94,14 @@ def answers() -> dict[str, Answer]:
     return found
 
 
-def told(name: str) -> Any:
+def value_of(name: str) -> Any:
     """The current value of one of the other choices."""
     return st.session_state.get(key_of(name))
 
 
 def names_a_pair() -> bool:
     """Whether the models are the user's own, not the default demo family."""
-    return any(told(name) != DEFAULTS[name] for name in (TARGET, DRAFT))
+    return any(value_of(name) != DEFAULTS[name] for name in (TARGET, DRAFT))
 
 
 def remember(situation: Situation) -> None:
@@ -124,8 +124,8 @@ def click() -> None:
     if wanted.measured is None:
         st.session_state[key_of(BENCHMARK)] = None
     read = {name: situation.answers[name] for name in situation.sources}
-    told = {name: value for name, value in wanted.answers.items() if read.get(name) != value}
-    _set_answers(told)
+    changed = {name: value for name, value in wanted.answers.items() if read.get(name) != value}
+    _set_answers(changed)
 
 
 def click_problem() -> str | None:
@@ -151,7 +151,7 @@ def keep_server(url: str, facts: Facts) -> None:
 def server_facts() -> Facts | None:
     """What the named server reported when it was asked."""
     url, facts = st.session_state.get(_SERVER_FACTS, (None, None))
-    return facts if url and url == told(SERVER) else None
+    return facts if url and url == value_of(SERVER) else None
 
 
 def forget_benchmark(problem: str) -> None:

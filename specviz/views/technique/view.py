@@ -37,10 +37,10 @@ def _what_answers_change(store: Store) -> None:
     state.begin()
     rows = [row for row in store.benchmarks(limit=OFFERED) if row.finished]
     chosen = _chosen(rows)
-    told = state.answers()
-    facts = _facts(store, chosen, told)
-    checks, of_pair = advise(store, rows, situation_of(told, *facts))
-    situation = situation_of(told, *facts, of_pair)
+    answers = state.answers()
+    facts = _facts(store, chosen, answers)
+    checks, of_pair = advise(store, rows, situation_of(answers, *facts))
+    situation = situation_of(answers, *facts, of_pair)
     state.remember(situation)
     found = recommend(situation)
     # What may be absent has its own container: nothing after it moves.
@@ -74,7 +74,7 @@ def _upper_half(
 
 
 def _chosen(rows: list[BenchmarkRow]) -> BenchmarkRow | None:
-    wanted = state.told(state.BENCHMARK)
+    wanted = state.value_of(state.BENCHMARK)
     found = next((row for row in rows if row.benchmark_id == wanted), None)
     if wanted and found is None:
         state.forget_benchmark(
@@ -84,10 +84,10 @@ def _chosen(rows: list[BenchmarkRow]) -> BenchmarkRow | None:
     return found
 
 
-def _facts(store: Store, row: BenchmarkRow | None, told: dict[str, Answer]) -> list[Facts]:
+def _facts(store: Store, row: BenchmarkRow | None, answers: dict[str, Answer]) -> list[Facts]:
     found = []
     if row is not None:
-        at = situation_of(told)
+        at = situation_of(answers)
         results = open_results(store, row).results
         found.append(facts_of_benchmark(row, results, at.temperature, at.concurrency))
     if (of_server := state.server_facts()) is not None:

@@ -74,7 +74,7 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
 def test_one_run_needs_another_and_seven_are_too_many(store: Store) -> None:
     assert "Pick one more to compare it with." in said(page("r0"))
     test = page("r0,r1,r1,r2,r3,r4,r5,r6")
-    assert "Six at most are compared at once: 1 more" in said(test)
+    assert "At most six are compared at once: 1 more" in said(test)
     assert len(test.multiselect[0].value) == 6
     assert "No two of these runs answered the same prompt" in said(test)
 
