@@ -122,6 +122,17 @@ def test_the_address_says_everything_and_wrong_values_are_named(page: Page, app:
     expect(other.get_by_role("spinbutton", name="GPU in use, %")).to_have_value("30")
 
 
+def test_a_link_of_an_earlier_version_opens_the_same_page(page: Page, app: App) -> None:
+    former = app.url.replace("/technique", "/decide")
+    opened(page, f"{former}?temperature=1.2&gpu_utilization=0.3&benchmark={app.benchmark_id}")
+    expect(page).to_have_url(re.compile(r"/technique\?"))
+    expect(page).to_have_url(re.compile("temperature=1.2"))
+    expect(page).to_have_url(re.compile(f"benchmark={app.benchmark_id}"))
+    expect(page.get_by_label("Temperature", exact=True)).to_have_value("1.2")
+    expect(page.get_by_role("spinbutton", name="GPU in use, %")).to_have_value("30")
+    expect(page.get_by_role("link", name="Technique")).to_have_count(1)
+
+
 def test_the_draft_model_is_checked_file_against_file(page: Page, app: App, tmp_path: Path) -> None:
     opened(page, app.url)
     expect(page.get_by_text("tokenizer.json is byte-identical")).to_be_visible()

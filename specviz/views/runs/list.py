@@ -175,7 +175,7 @@ def _table(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
 def _nothing() -> None:
     """The list is empty: why, and what to do."""
     if state.is_filtered():
-        st.info("No run matches these filters.", icon=":material/filter_alt_off:")
+        st.info("Nothing matches these filters.", icon=":material/filter_alt_off:")
         st.button("Clear the filters", on_click=state.clear_filters, key="runs_clear")
     elif state.shows_deleted():
         st.info("Nothing is deleted.", icon=":material/check:")
