@@ -1,14 +1,13 @@
-"""Ten million token decisions in 20,000 requests: size, ingest, what pages ask, pages in Chromium.
+"""Ten million token decisions in 20,000 requests: file size, ingest, queries, pages in Chromium.
 
-The history is made (`made_history`), into a database file of its own or the one that `--db` names,
-which is kept for the next time. Questions of all pages take turns, so that none has the quietest
-moments; times are of this process, in which nothing is cached but DuckDB's buffers.
+The history is synthetic (`made_history`), in a temporary database or the one that `--db` names,
+which is kept and reused. The queries of all pages take turns, so that background load hits them
+alike; nothing is cached but DuckDB's buffers.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 import tempfile
@@ -18,17 +17,26 @@ from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
 
+from duckdb import DuckDBPyConnection
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.made_history import batches, put
+from benchmarks.results_file import add_save_option, save
 from benchmarks.started_app import FLAGS, started_app
 from specviz.machine import hardware_summary
 from specviz.store import Store, open_store
-from specviz.store.file.size import read_share
+from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.history.comparison import read_candidates, read_compared, read_compared_requests
-from specviz.store.history.history import read_choices, read_history
-from specviz.store.history.rows import HistoryFilter, Item, Kind, Order
-from specviz.store.runs.requests import read_request, read_titles
+from specviz.store.history.history import (
+    HistoryFilter,
+    Item,
+    Kind,
+    Order,
+    read_choices,
+    read_history,
+)
+from specviz.store.history.size import read_share
+from specviz.store.runs.runs import read_request, read_run, read_titles, read_trace
 from specviz.store.sql.questions import question_groups
 from specviz.store.sql.sandbox import run_sql
 from specviz.store.sql.saved_queries import read_queries
@@ -40,7 +48,7 @@ TURNS, REQUESTS, LOADS = 20, 100, 10
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One thing that a page asks of the store."""
+    """One query that a page sends to the store."""
 
     page: str
     name: str
@@ -49,7 +57,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One page and the text (a pattern) that says that what was asked for is there."""
+    """One page, and a pattern of the text that appears once it has loaded."""
 
     name: str
     path: str
@@ -57,7 +65,7 @@ class Load:
 
 
 def asks(runs: list[str]) -> list[Ask]:
-    """Everything the pages ask that grows with what is stored."""
+    """The queries of the pages whose cost grows with the number of stored rows."""
     run, pair = runs[0], runs[:2]
     filters = {
         "newest": HistoryFilter(),
@@ -67,7 +75,7 @@ def asks(runs: list[str]) -> list[Ask]:
         "by text of a prompt": HistoryFilter(text="tok"),
     }
     listed = [
-        Ask("Runs", name, lambda store, f=wanted: store.read(lambda c: read_history(c, f)))
+        Ask("Runs", name, lambda store, f=wanted: store.read(read_history, f))
         for name, wanted in filters.items()
     ]
     asked = [
@@ -79,26 +87,25 @@ def asks(runs: list[str]) -> list[Ask]:
     return [
         *listed,
         Ask("Runs", "by acceptance", lambda store: store.read(
-            lambda c: read_history(c, order=Order.ACCEPTANCE))),
+            read_history, order=Order.ACCEPTANCE)),
         Ask("Runs", "choices", lambda store: store.read(read_choices)),
-        Ask("Runs", "storage of one", lambda store: store.read(lambda c: read_share(c, items))),
-        Ask("Run", "run", lambda store: store.run(run)),
-        Ask("Run", "its requests", lambda store: store.read(lambda c: read_titles(c, run))),
-        Ask("Run", "a request", lambda store: store.read(lambda c: read_request(c, run, 3))),
-        Ask("Compare", "what there is", lambda store: store.read(
-            lambda c: read_candidates(c, 200))),
-        Ask("Compare", "two runs", lambda store: store.read(lambda c: read_compared(c, pair))),
-        Ask("Compare", "their requests", lambda store: store.read(
-            lambda c: read_compared_requests(c, pair))),
+        Ask("Runs", "storage of one", lambda store: store.read(read_share, items)),
+        Ask("Run", "run", lambda store: store.read(read_run, run)),
+        Ask("Run", "its requests", lambda store: store.read(read_titles, run)),
+        Ask("Run", "a request", lambda store: store.read(read_request, run, 3)),
+        Ask("Compare", "what there is", lambda store: store.read(read_candidates, 200)),
+        Ask("Compare", "two runs", lambda store: store.read(read_compared, pair)),
+        Ask("Compare", "their requests", lambda store: store.read(read_compared_requests, pair)),
         Ask("Query", "tables and columns", lambda store: store.read(read_schema)),
         Ask("Query", "saved queries", lambda store: store.read(read_queries)),
-        Ask("Benchmark, K, Technique, Cost", "benchmarks", lambda store: store.benchmarks()),
+        Ask("Benchmark, K, Technique, Cost", "benchmarks", lambda store: store.read(
+            read_benchmarks)),
         *asked,
     ]  # fmt: skip
 
 
 def loads(runs: list[str]) -> list[Load]:
-    """Pages opened by their address: the browser loads all of the app first."""
+    """Pages opened by URL: the browser loads the whole app first."""
     return [
         Load("Live", "", "^Run$"),
         Load("Runs", "runs", "^[0-9,]+ lines · "),
@@ -113,7 +120,7 @@ def loads(runs: list[str]) -> list[Load]:
 
 
 def clicks() -> list[Load]:
-    """Pages chosen in the navigation of the open app; `path` is the link."""
+    """Pages opened from the navigation of the running app; `path` is the link."""
     return [
         Load("Runs", "Runs", "^[0-9,]+ lines · "),
         Load("Query, a question", "Which category rejects most", "^Most: "),
@@ -129,25 +136,25 @@ def clicks() -> list[Load]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--db", type=Path, help="made if it is not there, and kept")
+    parser.add_argument("--db", type=Path, help="created if missing, and kept")
     parser.add_argument("--decisions", type=int, default=DECISIONS)
     parser.add_argument("--five-best", action="store_true", help="with the target's five best")
-    parser.add_argument("--save", type=Path, help="the figures as JSON")
+    add_save_option(parser, "history_scale")
     asked = parser.parse_args()
     print(hardware_summary())
     with tempfile.TemporaryDirectory() as folder:
         path = asked.db or Path(folder) / "runs.duckdb"
-        told: dict[str, object] = {"hardware": hardware_summary()}
+        figures: dict[str, object] = {"decisions": asked.decisions}
         if not path.exists():
-            told |= filled(path, asked.decisions, five_best=asked.five_best)
-        told |= asked_of(path)
-        told["pages_ms"] = seen(path, Path(folder))
+            figures |= filled(path, asked.decisions, five_best=asked.five_best)
+        figures |= asked_of(path)
+        figures["pages_ms"] = seen(path, Path(folder))
     if asked.save:
-        asked.save.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        save(asked.save, figures)
 
 
 def filled(path: Path, decisions: int, *, five_best: bool) -> dict[str, object]:
-    """Make the history; million rows of all tables per second, batch by batch, and the size."""
+    """Generate the history; million rows per second over all tables, per batch, and the size."""
     rates = []
     with open_store(path) as store:
         for batch in batches(decisions, five_best=five_best):
@@ -167,19 +174,21 @@ def filled(path: Path, decisions: int, *, five_best: bool) -> dict[str, object]:
 
 
 def asked_of(path: Path) -> dict[str, object]:
-    """ms of each question of the pages and of opening single requests."""
+    """ms of each query of the pages, and of opening single requests."""
     rng = random.Random(1)
     with open_store(path) as store:
-        ids = [row.request_id for row in store.query(
-            "SELECT request_id FROM requests ORDER BY hash(request_id) LIMIT ?", [REQUESTS]
-        ).itertuples()]  # fmt: skip
+        ids = store.read(
+            ids_of, f"SELECT request_id FROM requests ORDER BY hash(request_id) LIMIT {REQUESTS}"
+        )
         everything = asks(runs_of(store))
         took: dict[str, list[float]] = {f"{ask.page}: {ask.name}": [] for ask in everything}
         opened: list[float] = []
         for turn in range(TURNS + 1):
             for ask in rng.sample(everything, len(everything)):
                 took[f"{ask.page}: {ask.name}"].append(ms_of(lambda ask=ask: ask.call(store)))
-            opened += [ms_of(lambda one=one: store.trace(one)) for one in ids[turn::TURNS]]
+            opened += [
+                ms_of(lambda one=one: store.read(read_trace, one)) for one in ids[turn::TURNS]
+            ]
     took = {name: times[1:] for name, times in took.items()}  # the first one reads the disk
     for name, times in sorted(took.items(), key=lambda one: -p95(one[1])):
         print(f"{name:55} median {median(times):6.1f} ms   P95 {p95(times):6.1f} ms")
@@ -188,7 +197,7 @@ def asked_of(path: Path) -> dict[str, object]:
 
 
 def seen(path: Path, folder: Path) -> dict[str, dict[str, list[float]]]:
-    """ms until what a page is about is there, in Chromium: by its address, and by a click."""
+    """ms until a page's content is visible in Chromium: by URL, and by a click."""
     with open_store(path) as store:
         runs = runs_of(store)
     with started_app(path, folder / "app.log") as url, sync_playwright() as playwright:
@@ -212,7 +221,7 @@ def timed(page: Page, wanted: list[Load], go: Callable[[Load], object]) -> dict[
             ms = ms_of(lambda load=load: arrive(page, load, go))
             if turn > 0:  # the first time fills caches
                 took[load.name].append(ms)
-            page.wait_for_timeout(500)  # what it still does belongs to this page
+            page.wait_for_timeout(500)  # let it finish: the rest belongs to this page
     return took
 
 
@@ -223,10 +232,14 @@ def arrive(page: Page, load: Load, go: Callable[[Load], object]) -> None:
 
 def runs_of(store: Store) -> list[str]:
     """Two runs that can be compared: of the same method, the same prompts."""
-    rows = store.query(
-        "SELECT run_id FROM runs WHERE method = 'eagle3' ORDER BY started_at LIMIT 2"
+    return store.read(
+        ids_of, "SELECT run_id FROM runs WHERE method = 'eagle3' ORDER BY started_at LIMIT 2"
     )
-    return [str(run_id) for run_id in rows["run_id"]]
+
+
+def ids_of(cursor: DuckDBPyConnection, sql: str) -> list[str]:
+    """The first column of a query."""
+    return [str(row[0]) for row in cursor.execute(sql).fetchall()]
 
 
 def ms_of(call: Callable[[], object]) -> float:

@@ -47,7 +47,7 @@ def opened(
     """
     global _current
     with open_store(location or default_location()) as store:
-        store.write(lambda cursor: remove_expired(cursor, datetime.now(UTC)))
+        store.write(remove_expired, datetime.now(UTC))
         servers = ServerPool(LOGS)
 
         async def open_in_pool(

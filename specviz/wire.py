@@ -1,4 +1,4 @@
-"""Events and traces as JSON-ready dicts and back: WebSocket, ingest route, files and `--json`.
+"""Events as JSON-ready dicts and back: WebSocket, ingest route, files and `--json`.
 
 The keys are the field names of `specviz.trace`; an event carries its `type`. Keys that an older
 specviz did not write may be missing.
@@ -24,7 +24,6 @@ from specviz.trace import (
     StepsRevised,
     TokenDecision,
     TopToken,
-    Trace,
     Verdict,
 )
 
@@ -87,25 +86,6 @@ def step_from_dict(data: Mapping[str, Any]) -> Step:
         spans=tuple(_span_from_dict(span) for span in data.get("spans") or ()),
         skipped_layers=None if skipped is None else tuple(skipped),
         matched_tokens=data.get("matched_tokens"),
-    )
-
-
-def trace_to_dict(trace: Trace) -> Json:
-    """A whole trace."""
-    return asdict(trace)
-
-
-def trace_from_dict(data: Mapping[str, Any]) -> Trace:
-    """The trace that `trace_to_dict` wrote."""
-    return Trace(
-        request_id=data["request_id"],
-        fidelity=Fidelity(data["fidelity"]),
-        steps=tuple(step_from_dict(step) for step in data["steps"]),
-        prompt_token_ids=tuple(data["prompt_token_ids"]),
-        ttft_ms=data["ttft_ms"],
-        e2el_ms=data["e2el_ms"],
-        finish_reason=data["finish_reason"],
-        extra_bytes=_extra_bytes(data),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -14,19 +13,14 @@ from specviz.analysis.advisor.measured import measured_of
 from specviz.analysis.advisor.situation import Facts
 from specviz.analysis.benchmark.results import ArmState, Cell, Results
 from specviz.analysis.text import digits
-from specviz.config import Method
 from specviz.errors import ServerUnreachable
+from specviz.methods import Method, record_of
 from specviz.servers.client.connecting import connecting
 from specviz.servers.vllm.capabilities import Capabilities
 from specviz.servers.vllm.load import ServerLoad, parse_load
 from specviz.store import Store
-from specviz.store.benchmarks.reads import read_arms, read_samples
+from specviz.store.benchmarks.reads import read_arms, read_benchmarks, read_samples
 from specviz.store.benchmarks.rows import ArmRow, BenchmarkRow
-
-WITH_DRAFT = frozenset(
-    {Method.DRAFT_MODEL, Method.MEDUSA, Method.EAGLE, Method.EAGLE3, Method.MIRROR}
-)
-"""Methods that hold weights of their own beside the target's."""
 
 USUAL_K = 5
 """The K at which the documents compare techniques."""
@@ -119,8 +113,8 @@ def acceptance_of_pair(store: Store, target: str, draft: str) -> tuple[float, Ev
     """The acceptance rate of a pair in the newest benchmark that served it, over all texts, at the
     lowest temperature, at the K nearest to the documents' usual one. None: no benchmark has it.
     """
-    for row in store.benchmarks(limit=SEARCHED):
-        arms = store.read(partial(read_arms, benchmark_id=row.benchmark_id)).values()
+    for row in store.read(read_benchmarks, limit=SEARCHED):
+        arms = store.read(read_arms, row.benchmark_id).values()
         same = [arm for arm in arms if _same(arm.model, target) and _same(arm.draft, draft)]
         if row.finished and same:
             arm = min(same, key=lambda one: abs((one.k or 0) - USUAL_K))
@@ -129,7 +123,7 @@ def acceptance_of_pair(store: Store, target: str, draft: str) -> tuple[float, Ev
 
 
 def _acceptance(store: Store, row: BenchmarkRow, arm: ArmRow) -> tuple[float, Evidence] | None:
-    samples = store.read(partial(read_samples, benchmark_id=row.benchmark_id))
+    samples = store.read(read_samples, row.benchmark_id)
     of_arm = samples[samples["arm_index"] == arm.arm_index]
     coolest = of_arm[of_arm["temperature"] == of_arm["temperature"].min()]
     drafted, accepted = (
@@ -154,7 +148,8 @@ def _same(stored: str | None, named: str) -> bool:
 
 
 def _drafted(arm: ArmState) -> bool:
-    return arm.method in WITH_DRAFT and arm.finished > 0
+    record = record_of(arm.method)
+    return record is not None and record.needs_draft and arm.finished > 0
 
 
 def _at_or_above(

@@ -30,7 +30,7 @@ from specviz.paths import LOGS
 from specviz.prompts.sets import Conversation, load_conversations
 from specviz.servers.launch.pool import ServerPool
 from specviz.store import DoneRequest, Store
-from specviz.store.benchmarks.reads import read_conversations, read_done
+from specviz.store.benchmarks.reads import read_benchmark, read_conversations, read_done
 
 CANCELLED = "Cancelled; what had finished is kept: resume to go on."
 CLOSED = "specviz was closed; what had finished is kept: resume to go on."
@@ -95,15 +95,15 @@ class BenchBoard:
         """Ask what is missing of an interrupted benchmark. Raises UsageError or StoreError."""
         with self._lock:
             self._check_free()
-            row = self._store.benchmark(benchmark_id)
+            row = self._store.read(read_benchmark, benchmark_id)
             if row.status is RunStatus.FINISHED:
                 raise UsageError(f"The benchmark {row.name} is finished: nothing is missing.")
             plan = parse_plan(row.plan_toml)
             check_arms(plan)
-            conversations = self._store.read(lambda c: read_conversations(c, benchmark_id))
+            conversations = self._store.read(read_conversations, benchmark_id)
             bench = self._bench(benchmark_id, plan, row.servers_at_once, conversations)
             bench.log.reopen()
-            self._count_done(bench, self._store.read(lambda c: read_done(c, benchmark_id)))
+            self._count_done(bench, self._store.read(read_done, benchmark_id))
             self._launch(bench)
 
     def pause(self, benchmark_id: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from specviz.analysis.benchmark.results import ArmState, Results
@@ -15,7 +14,13 @@ from specviz.bench.plan_toml import parse_plan
 from specviz.bench.schedule import rounds_of_arms
 from specviz.config import Method
 from specviz.store import ArmRow, Store
-from specviz.store.benchmarks.reads import read_arms, read_conversations, read_rounds, read_samples
+from specviz.store.benchmarks.reads import (
+    read_arms,
+    read_benchmark,
+    read_conversations,
+    read_rounds,
+    read_samples,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,12 +28,12 @@ if TYPE_CHECKING:
 
 def results_of(store: Store, benchmark_id: str) -> Results:
     """What the benchmark says so far. Raises StoreError if there is none."""
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     plan = parse_plan(row.plan_toml)
     samples = samples_of(store, benchmark_id)
-    rounds = store.read(partial(read_rounds, benchmark_id=benchmark_id))
-    conversations = store.read(partial(read_conversations, benchmark_id=benchmark_id))
-    opened = store.read(partial(read_arms, benchmark_id=benchmark_id))
+    rounds = store.read(read_rounds, benchmark_id)
+    conversations = store.read(read_conversations, benchmark_id)
+    opened = store.read(read_arms, benchmark_id)
     each = sum(len(conversation.turns) for conversation in conversations)
     rounds_of = rounds_of_arms(plan, row.servers_at_once)
     finished = samples[samples["status"] == "finished"].groupby("arm_index").size()
@@ -56,7 +61,7 @@ def results_of(store: Store, benchmark_id: str) -> Results:
 
 def document(store: Store, benchmark_id: str) -> dict[str, Any]:
     """What `specviz bench --json` prints; its keys are a public format. Raises StoreError."""
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     return {
         "benchmark_id": row.benchmark_id,
         "name": row.name,
@@ -71,7 +76,7 @@ def document(store: Store, benchmark_id: str) -> dict[str, Any]:
 
 def samples_of(store: Store, benchmark_id: str) -> pd.DataFrame:
     """One row per request; see `analysis.benchmark.summary`. Raises StoreError."""
-    return store.read(partial(read_samples, benchmark_id=benchmark_id))
+    return store.read(read_samples, benchmark_id)
 
 
 def with_baselines(plan: Plan, arms: Sequence[ArmState]) -> list[ArmState]:

@@ -16,7 +16,7 @@ from specviz.errors import SpecvizError, UsageError
 
 if TYPE_CHECKING:
     from specviz.store import Location
-    from specviz.store.exchange import Imported, Told
+    from specviz.store.exchange import Imported, ImportLabels
 
 Take = Callable[[Path], dict[str, Any]]
 
@@ -35,10 +35,10 @@ def import_(
     as_json: JsonOption = False,
 ) -> None:
     """Take files into the database: each whole or not at all, and nothing is overwritten."""
-    from specviz.store.exchange import Told
+    from specviz.store.exchange import ImportLabels
 
-    told = Told(method, k, name)
-    outcomes = _imported(files, told, db)
+    labels = ImportLabels(method, k, name)
+    outcomes = _imported(files, labels, db)
     if as_json:
         print(json.dumps({"files": outcomes}, ensure_ascii=False, indent=2))
     failed = 0
@@ -54,7 +54,7 @@ def import_(
         raise typer.Exit(2)
 
 
-def _imported(files: list[Path], told: Told, db: Location | None) -> list[dict[str, Any]]:
+def _imported(files: list[Path], labels: ImportLabels, db: Location | None) -> list[dict[str, Any]]:
     """Every file's outcome or error, by the database or by the app that owns it."""
     from specviz.remote.exchange import send
     from specviz.store import StoreBusy, default_location, open_store
@@ -65,12 +65,12 @@ def _imported(files: list[Path], told: Told, db: Location | None) -> list[dict[s
             raise UsageError(f"There is no file {file}.")
     try:
         with open_store(db or default_location()) as store:
-            return _each(files, lambda file: _told(import_file(store, file, told)))
+            return _each(files, lambda file: _told(import_file(store, file, labels)))
     except StoreBusy as busy:
         if (url := busy.url) is None:
             raise
         print(f"The app at {url} owns the database and imports.", file=sys.stderr)
-        return _each(files, lambda file: send(url, file, told))
+        return _each(files, lambda file: send(url, file, labels))
 
 
 def _each(files: list[Path], take: Take) -> list[dict[str, Any]]:

@@ -102,12 +102,15 @@ def _facts(
     from specviz.bench.advisor_facts import facts_of_benchmark, facts_of_server
     from specviz.bench.results import results_of
     from specviz.store import default_location, open_store
+    from specviz.store.benchmarks.reads import read_benchmarks
 
     found = []
     if benchmark is not None:
         with open_store(db or default_location()) as store:
             rows = [
-                row for row in store.benchmarks() if row.benchmark_id.startswith(benchmark.lower())
+                row
+                for row in store.read(read_benchmarks)
+                if row.benchmark_id.startswith(benchmark.lower())
             ]
             if not benchmark or len(rows) != 1:
                 number = "No" if not rows else "More than one"
@@ -172,6 +175,7 @@ def _json(
 
 def _text(found: Recommendation, checks: tuple[Check, ...], command: str | None) -> str:
     from specviz.analysis.advisor.sentences import figure_text, headline, k_text, reason_text
+    from specviz.servers.vllm.serving import version_note
 
     lines = [headline(found)]
     lines += [f"  {reason_text(reason)}" for reason in found.reasons]
@@ -193,7 +197,9 @@ def _text(found: Recommendation, checks: tuple[Check, ...], command: str | None)
         ],
     )
     if found.method is not None:
-        lines += _block("Command", [command or f"vLLM does not have {found.method.value}."])
+        note = version_note(found.method)
+        command = command or f"vLLM does not have {found.method.value}."
+        lines += _block("Command", [command, *([note] if note else [])])
     if found.router is not None:
         lines += ["", found.router.toml().rstrip()]
     return "\n".join(lines)

@@ -15,7 +15,7 @@ import httpx
 from specviz.errors import UsageError
 from specviz.remote.app import answering, check
 from specviz.remote.ingest import authorization
-from specviz.store.exchange import Exported, Format, Told
+from specviz.store.exchange import Exported, Format, ImportLabels
 from specviz.store.exchange.exporting import written
 from specviz.store.exchange.parquet_file import zip_folder
 
@@ -42,17 +42,17 @@ def fetch(url: str, ids: Sequence[str] | None, kind: Format, path: Path) -> Expo
             with fresh.open("wb") as file:
                 for chunk in response.iter_bytes():
                     file.write(chunk)
-        told = json.loads(response.headers[SUMMARY_HEADER])
-    done = Exported(**{**told, "format": kind, "left_out": tuple(told["left_out"])})
+        summary = json.loads(response.headers[SUMMARY_HEADER])
+    done = Exported(**{**summary, "format": kind, "left_out": tuple(summary["left_out"])})
     return replace(done, path=path)
 
 
-def send(url: str, path: Path, told: Told) -> dict[str, Any]:
+def send(url: str, path: Path, labels: ImportLabels) -> dict[str, Any]:
     """What became of the file in the app at `url`: what `specviz import --json` prints of it.
 
     Raises UsageError for what the app refuses, StoreError if it fails or nothing answers.
     """
-    asked = {"file": path.name, "method": told.method, "k": told.k, "name": told.name}
+    asked = {"file": path.name, "method": labels.method, "k": labels.k, "name": labels.name}
     params = {key: str(value) for key, value in asked.items() if value is not None}
     address = f"{url.rstrip('/')}/api/import"
     with _one_file(path) as single, answering(url), single.open("rb") as body:

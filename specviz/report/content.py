@@ -15,9 +15,11 @@ from specviz.engines.replay import events_of
 from specviz.errors import SpecvizError
 from specviz.live.job import ArmLog, Phase
 from specviz.store import RequestRow, Store
+from specviz.store.benchmarks.reads import read_benchmark
 from specviz.store.exchange.exported_tables import BY_NAME
 from specviz.store.exchange.exporting import selected
 from specviz.store.exchange.selection import Selection, rows
+from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.strip.messages import arm_message, batch, figures_of, hello, verdict_of
 
 REPLAY_CHARACTERS = 24_000_000
@@ -66,16 +68,7 @@ class Content:
 
 def gather(store: Store, ids: Sequence[str]) -> Content:
     """Raises UsageError for ids that cannot be exported, StoreError."""
-
-    def read(cursor: DuckDBPyConnection) -> tuple[Selection, list[Json], list[Json]]:
-        found = selected(cursor, ids)
-        tables = [
-            rows(cursor, shape, found, f"ORDER BY started_at, {shape.key[0]}").read_all()
-            for shape in (BY_NAME["runs"], BY_NAME["elsewhere"])
-        ]
-        return found, tables[0].to_pylist(), tables[1].to_pylist()
-
-    selection, run_rows, results = store.read(read)
+    selection, run_rows, results = store.read(_selected_rows, ids)
     of_benchmarks = [row for row in run_rows if row["group_id"] in selection.benchmarks]
     shown = [_shown(store, row) for row in run_rows if row not in of_benchmarks]
     left_out: list[str] = []
@@ -97,8 +90,20 @@ def gather(store: Store, ids: Sequence[str]) -> Content:
         )
     benchmarks = tuple(_benchmark(store, one) for one in selection.benchmarks)
     named = {"runs": list(selection.runs), "benchmarks": list(selection.benchmarks),
-             "elsewhere": list(selection.elsewhere)}  # fmt: skip
+             "elsewhere": list(selection.tool_results)}  # fmt: skip
     return Content(named, tuple(shown), tuple(replays), benchmarks, tuple(results), tuple(left_out))
+
+
+def _selected_rows(
+    cursor: DuckDBPyConnection, ids: Sequence[str]
+) -> tuple[Selection, list[Json], list[Json]]:
+    """What is exported, with its rows of `runs` and of `elsewhere`."""
+    found = selected(cursor, ids)
+    tables = [
+        rows(cursor, table, found, f"ORDER BY started_at, {table.key[0]}").read_all()
+        for table in (BY_NAME["runs"], BY_NAME["elsewhere"])
+    ]
+    return found, tables[0].to_pylist(), tables[1].to_pylist()
 
 
 def _benchmark(store: Store, benchmark_id: str) -> Json:
@@ -106,7 +111,7 @@ def _benchmark(store: Store, benchmark_id: str) -> Json:
     try:
         return document(store, benchmark_id)
     except (SpecvizError, ValueError, KeyError, ArithmeticError) as error:
-        row = store.benchmark(benchmark_id)
+        row = store.read(read_benchmark, benchmark_id)
         return {
             "benchmark_id": benchmark_id,
             "name": row.name,
@@ -120,8 +125,8 @@ def _benchmark(store: Store, benchmark_id: str) -> Json:
 
 
 def _shown(store: Store, row: Json) -> ShownRun:
-    run = store.run(row["run_id"])
-    requests = store.requests_of(run.run_id)
+    run = store.read(read_run, row["run_id"])
+    requests = store.read(read_requests, run.run_id)
     return ShownRun(run, row, tuple(requests[:REQUESTS_SHOWN]), len(requests))
 
 
@@ -151,7 +156,7 @@ def _replay(store: Store, shown: Sequence[ShownRun], place: int) -> Iterator[Rep
 
 def _arm(store: Store, run: Run, request: RequestRow) -> ArmLog:
     arm = ArmLog(run.run_id, run.config)
-    for event in events_of(store.trace(request.request_id)):
+    for event in events_of(store.read(read_trace, request.request_id)):
         arm.append(event)
     arm.phase, arm.note = Phase(request.status.value), request.error
     return arm

@@ -14,7 +14,7 @@ from specviz.store.runs.run_json import (
     run_from_dict,
     run_to_dict,
 )
-from specviz.store.runs.runs import RequestRow, RunRow
+from specviz.store.runs.runs import RequestRow
 from specviz.store.store import Store, open_store
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "Recorder",
     "RequestRow",
     "RoundRow",
-    "RunRow",
     "RunSink",
     "SampleRow",
     "Store",

@@ -8,30 +8,26 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from duckdb import DuckDBPyConnection
 
 from specviz.config import Prompt, Run, RunStatus
 from specviz.errors import StoreError
-from specviz.store import migrations
-from specviz.store.benchmarks import reads as benchmark_reads
 from specviz.store.benchmarks.log import BenchmarkLog
-from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.store.file.database import Database, as_store_error
 from specviz.store.file.lake import LakeDatabase
-from specviz.store.file.writer import Write, Writer
+from specviz.store.file.writer import Writer
 from specviz.store.location import Lake, Location
+from specviz.store.migrations import apply
 from specviz.store.owner import Owner, StoreBusy, remove_owner, write_owner
-from specviz.store.runs import runs, tables
 from specviz.store.runs.recorder import StoreRecorder
 from specviz.store.runs.recordings import insert_recording
 from specviz.store.runs.run_json import RecordedRequest
-from specviz.trace import Trace
+from specviz.store.runs.runs import read_trace
+from specviz.store.runs.tables import end_request, end_run, has_run, insert_run, to_utc
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+P = ParamSpec("P")
 T = TypeVar("T")
 
 FORGOTTEN = timedelta(days=1)
@@ -67,7 +63,7 @@ def _open_lake(lake: Lake) -> Store:
             lake.folder.mkdir(parents=True, exist_ok=True)
         database = LakeDatabase(lake)
         undo.callback(database.close)
-        database.change(migrations.apply)
+        database.change(apply)
         silent_since = datetime.now(UTC) - FORGOTTEN
         database.change(lambda cursor: _end_interrupted(cursor, silent_since))
         return Store(lake, database, undo.pop_all())
@@ -82,7 +78,7 @@ def _open_file(path: Path) -> Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             database = Database(path)
             undo.callback(database.close)
-            database.change(migrations.apply)
+            database.change(apply)
             write_owner(path, url=None)
             undo.callback(remove_owner, path)
             database.change(lambda cursor: _end_interrupted(cursor, EVER))
@@ -134,7 +130,7 @@ class Store:
 
     def start_run(self, run: Run) -> None:
         """Save a run that begins. Raises StoreError, also for an id that is taken."""
-        self._save(lambda cursor: tables.insert_run(cursor, run))
+        self.write(insert_run, run)
 
     def recorder(self, run_id: str, prompt: Prompt) -> StoreRecorder:
         """Begin a request of a run that was started; returns at once. StoreError after `close`."""
@@ -142,8 +138,7 @@ class Store:
 
     def finish_run(self, run_id: str, status: RunStatus, *, error: str | None = None) -> None:
         """Save how a run ended, now. Raises StoreError."""
-        now = datetime.now(UTC)
-        self._save(lambda cursor: tables.end_run(cursor, run_id, status, now, error))
+        self.write(end_run, run_id, status, datetime.now(UTC), error)
 
     def ingest(self, run: Run, requests: Sequence[RecordedRequest]) -> bool:
         """Save a run that another process recorded, all of it or nothing.
@@ -154,76 +149,49 @@ class Store:
 
         def write(cursor: DuckDBPyConnection) -> None:
             nonlocal stored
-            stored = not tables.has_run(cursor, run.run_id)
+            stored = not has_run(cursor, run.run_id)
             if stored:
                 insert_recording(cursor, run, requests)
 
-        self._save(write)
+        self.write(write)
         return stored
-
-    def trace(self, request_id: str) -> Trace:
-        """A request step by step. Raises StoreError if there is none or it never started."""
-        with self._reading() as cursor:
-            return runs.read_trace(cursor, request_id)
-
-    def run(self, run_id: str) -> Run:
-        """Raises StoreError if there is none."""
-        with self._reading() as cursor:
-            return runs.read_run(cursor, run_id)
-
-    def group(self, group_id: str) -> list[Run]:
-        """Arms that were started together, oldest first. Raises StoreError if there is none."""
-        with self._reading() as cursor:
-            return runs.read_group(cursor, group_id)
-
-    def requests_of(self, run_id: str) -> list[runs.RequestRow]:
-        """Requests of a run in the order they were sent; none for an unknown run."""
-        with self._reading() as cursor:
-            return runs.read_requests(cursor, run_id)
-
-    def recent_runs(self, limit: int = 50, offset: int = 0) -> list[runs.RunRow]:
-        """Newest first."""
-        with self._reading() as cursor:
-            return runs.read_recent(cursor, limit, offset)
 
     def benchmark_log(self, benchmark_id: str) -> BenchmarkLog:
         """The writing side of one benchmark."""
         return BenchmarkLog(self._writer, benchmark_id)
 
-    def benchmark(self, benchmark_id: str) -> BenchmarkRow:
-        """Raises StoreError if there is none."""
-        with self._reading() as cursor:
-            return benchmark_reads.read_benchmark(cursor, benchmark_id)
+    def read(
+        self,
+        query: Callable[Concatenate[DuckDBPyConnection, P], T],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Call one of the store's `read_…` functions on a cursor, all its queries at one moment.
 
-    def benchmarks(self, limit: int = 50) -> list[BenchmarkRow]:
-        """Newest first."""
-        with self._reading() as cursor:
-            return benchmark_reads.read_benchmarks(cursor, limit)
+            store.read(read_trace, request_id)
+            store.read(read_history, HistoryFilter(tags=("nightly",)), limit=20)
 
-    def read(self, query: Callable[[DuckDBPyConnection], T]) -> T:
-        """What one of the store's read functions tells. Raises StoreError."""
-        with self._reading() as cursor:
-            return query(cursor)
+        Raises StoreError.
+        """
+        with as_store_error("The database could not be read"), self._database.cursor() as cursor:
+            cursor.begin()
+            return query(cursor, *args, **kwargs)
 
-    def write(self, change: Write) -> None:
-        """Commit one of the store's changing functions, which may be called again if a commit
-        fails. Raises StoreError."""
-        self._save(change)
+    def write(
+        self,
+        change: Callable[Concatenate[DuckDBPyConnection, P], None],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> None:
+        """Call one of the store's changing functions, and commit before this returns.
 
-    def count_runs(self) -> int:
-        """How many runs there are, those of benchmarks and deleted ones left out."""
-        with self._reading() as cursor:
-            row = cursor.execute(
-                "SELECT count(*) FROM runs ANTI JOIN benchmarks "
-                "ON runs.group_id = benchmarks.benchmark_id WHERE deleted_at IS NULL"
-            ).fetchone()
-            assert row is not None
-            return int(row[0])
+            store.write(rename, Item(Kind.RUN, run_id), "before the fix")
 
-    def query(self, sql: str, params: Sequence[Any] = ()) -> pd.DataFrame:
-        """SQL of specviz's own; what users type goes through the sandbox. Raises StoreError."""
-        with self._reading() as cursor:
-            return cursor.execute(sql, list(params)).df()
+        It may be called again if a commit fails. Raises StoreError.
+        """
+        self._writer.submit(lambda cursor: change(cursor, *args, **kwargs)).result()
 
     @contextmanager
     def cursor(self) -> Iterator[DuckDBPyConnection]:
@@ -231,29 +199,19 @@ class Store:
         with self._database.cursor() as cursor:
             yield cursor
 
-    def _save(self, write: Write) -> None:
-        self._writer.submit(write).result()
-
-    @contextmanager
-    def _reading(self) -> Iterator[DuckDBPyConnection]:
-        """One transaction, so that several queries see the same moment."""
-        with as_store_error("The database could not be read"), self._database.cursor() as cursor:
-            cursor.begin()
-            yield cursor
-
 
 def _end_interrupted(cursor: DuckDBPyConnection, silent_since: datetime) -> None:
     """Make partial what is still running though none of its group's requests was sent since then:
     its process died. What arrived keeps its figures."""
-    since = {"since": tables.to_utc(silent_since)}
+    since = {"since": to_utc(silent_since)}
     cursor.execute(
         "SELECT request_id, fidelity FROM requests WHERE status = 'running' "
         "AND started_at < $since",
         since,
     )
     for request_id, fidelity in cursor.fetchall():
-        trace = runs.read_trace(cursor, request_id) if fidelity else None
-        tables.end_request(cursor, request_id, trace, RunStatus.PARTIAL, INTERRUPTED)
+        trace = read_trace(cursor, request_id) if fidelity else None
+        end_request(cursor, request_id, trace, RunStatus.PARTIAL, INTERRUPTED)
     for table, group in (("runs", "group_id"), ("benchmarks", "benchmark_id")):
         cursor.execute(
             f"UPDATE {table} SET status = 'partial', error = $error "

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
-from specviz.analysis.benchmark.acceptance import Steps, alpha
 from specviz.analysis.k.answers import Answer, Key, by_key, drafting_step, step_ms
 from specviz.analysis.k.predict import Prediction, predict
 from specviz.analysis.k.replay import Foresight
@@ -40,10 +38,11 @@ class Evidence:
 
     @property
     def alpha(self) -> float | None:
-        """Accepted of judged draft tokens at the largest K, 0-1; None if none was judged."""
+        """Accepted / judged draft tokens at the largest K, 0-1; None if none was judged."""
         drafted = np.array([count for answer in self.run for count in answer.drafted])
         accepted = np.array([count for answer in self.run for count in answer.accepted])
-        return alpha(Steps(accepted, drafted, np.ones(len(drafted), dtype=bool)))
+        judged = int(accepted.sum() + (accepted < drafted).sum())  # one rejection a step at most
+        return int(accepted.sum()) / judged if judged else None
 
     def predictions(self, ks: Sequence[int], *, replayed: bool) -> tuple[Prediction, ...]:
         """For those `ks` that the run can tell; empty without a replay that was asked for."""
@@ -67,15 +66,7 @@ def evidence(
     """
 
     def answers(arm: int) -> list[Answer]:
-        stored = store.read(
-            partial(
-                read_answers,
-                benchmark_id=benchmark_id,
-                arm_index=arm,
-                temperature=temperature,
-                concurrency=concurrency,
-            )
-        )
+        stored = store.read(read_answers, benchmark_id, arm, temperature, concurrency)
         return [one.answer for one in stored]
 
     by_arm = {arm: found for arm in arms if (found := answers(arm))}
@@ -84,13 +75,9 @@ def evidence(
     largest = max(by_arm, key=lambda arm: arms[arm])
     plain = by_key(answers(baseline)) if baseline is not None else {}
     is_base = temperature == 0 and concurrency == 1
-    read = partial(read_step_times, benchmark_id=benchmark_id, arm_index=largest)
-    times = {float(time.k): time.step_ms for time in store.read(read)} if is_base else {}
-    replays = (
-        store.read(partial(read_replay, benchmark_id=benchmark_id, arm_index=largest))
-        if is_base
-        else {}
-    )
+    timed = store.read(read_step_times, benchmark_id, largest) if is_base else []
+    times = {float(time.k): time.step_ms for time in timed}
+    replays = store.read(read_replay, benchmark_id, largest) if is_base else {}
     return Evidence(
         k=arms[largest],
         run=tuple(by_arm[largest]),

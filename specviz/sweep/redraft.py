@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from statistics import mean
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.engines.redraft import open_embedded_arm, replayable
 from specviz.errors import UsageError
 from specviz.store import Store
-from specviz.store.benchmarks.reads import read_conversations
+from specviz.store.benchmarks.reads import read_benchmark, read_conversations
 from specviz.store.benchmarks.redrafts import StepTime, StoredAnswer, put_replay, read_answers
 from specviz.trace import Step
 
@@ -32,7 +31,7 @@ PASSES = 3
 """Over the timed prompts, every K in each; the first one warms up."""
 
 Report = Callable[[int, int], None]
-"""Told after every answer: how many are done, of how many."""
+"""Called after every answer: how many are done, of how many."""
 
 
 class ReplayStopped(Exception):
@@ -46,7 +45,7 @@ def replay_arm(
 
     Raises UsageError where the arm cannot be replayed, StoreError, ReplayStopped.
     """
-    plan = parse_plan(store.benchmark(benchmark_id).plan_toml)
+    plan = parse_plan(store.read(read_benchmark, benchmark_id).plan_toml)
     config = plan.arms[arm_index].config
     again = replayable(config)
     answers = _answers(store, benchmark_id, arm_index)
@@ -64,13 +63,12 @@ def replay_arm(
     k = next(iter(found.values())).k  # the method's usual one where the plan names none
     timed = prompts[:TIMED_PROMPTS] if is_same_machine else []
     times = _step_times(again, k, timed, stops)
-    store.write(partial(put_replay, benchmark_id=benchmark_id, arm_index=arm_index,
-                        answers=found, times=times))  # fmt: skip
+    store.write(put_replay, benchmark_id, arm_index=arm_index, answers=found, times=times)
 
 
 def _answers(store: Store, benchmark_id: str, arm_index: int) -> list[StoredAnswer]:
     """The first finished answer to each prompt and turn."""
-    stored = store.read(partial(read_answers, benchmark_id=benchmark_id, arm_index=arm_index))
+    stored = store.read(read_answers, benchmark_id, arm_index=arm_index)
     first: dict[Key, StoredAnswer] = {}
     for answer in stored:
         if answer.token_ids:
@@ -85,7 +83,7 @@ def _answers(store: Store, benchmark_id: str, arm_index: int) -> list[StoredAnsw
 
 def _prompts(store: Store, benchmark_id: str, answers: Sequence[StoredAnswer]) -> list[Prompt]:
     """What each answer was an answer to, with the turns before it as they were answered."""
-    conversations = store.read(partial(read_conversations, benchmark_id=benchmark_id))
+    conversations = store.read(read_conversations, benchmark_id)
     said = {stored.answer.key: stored.text for stored in answers}
 
     def prompt(key: Key) -> Prompt:

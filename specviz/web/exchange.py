@@ -3,7 +3,7 @@
 GET  /api/export?id=…&id=…&format=parquet    the file; without an id everything
 POST /api/import?file=NAME&method=…&k=…      the file as the body; what became of it as JSON
 
-What was exported is told by the header X-Specviz-Export, as JSON in ASCII.
+What was exported is in the header X-Specviz-Export, as JSON in ASCII.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from specviz.config import Method
 from specviz.errors import SpecvizError, UsageError
 from specviz.report import export
 from specviz.runtime import current
-from specviz.store.exchange import ENDINGS, Format, Told, import_file
+from specviz.store.exchange import ENDINGS, Format, ImportLabels, import_file
 from specviz.web.access import for_programs
 
 MAX_BODY_BYTES = 8 * 1024 * 1024 * 1024
@@ -62,9 +62,9 @@ async def take(request: Request) -> Response:
                     return _too_large()
                 file.write(chunk)
         try:
-            told = _told(request)
+            labels = _labels(request)
             name = request.query_params.get("file", "the file")
-            done = await asyncio.to_thread(import_file, current().store, path, told, name=name)
+            done = await asyncio.to_thread(import_file, current().store, path, labels, name=name)
         except SpecvizError as error:
             return _error(400 if isinstance(error, UsageError) else 500, str(error))
     return JSONResponse({**done.to_dict(), "sentence": done.sentence})
@@ -76,7 +76,7 @@ routes = [
 ]
 
 
-def _told(request: Request) -> Told:
+def _labels(request: Request) -> ImportLabels:
     """Raises UsageError for a method or K that cannot be."""
     given: dict[str, Any] = dict(request.query_params)
     try:
@@ -84,7 +84,7 @@ def _told(request: Request) -> Told:
         k = int(given["k"]) if given.get("k") else None
     except ValueError as error:
         raise UsageError(f"The method or K cannot be read ({error}).") from error
-    return Told(method, k, given.get("name") or None)
+    return ImportLabels(method, k, given.get("name") or None)
 
 
 def _format(text: str) -> Format:

@@ -19,7 +19,7 @@ from specviz.errors import StoreError
 from specviz.live.job import ArmLog, Job, Phase
 from specviz.runtime import Runtime, current
 from specviz.store import RequestRow, Store
-from specviz.store.runs.requests import read_request
+from specviz.store.runs.runs import read_group, read_request, read_run, read_trace
 from specviz.strip.messages import arm_message, batch, figures_of, hello, verdict_of
 
 POLL_S = 0.03
@@ -122,9 +122,9 @@ def _load(runtime: Runtime, kind: str, run_id: str, place: int) -> tuple[list[Ar
     """The arms of a stored run (`kind` "runs") or of everything started with it ("groups")."""
     store = runtime.store
     if kind == "runs":
-        runs: list[Run] = [store.run(run_id)]
+        runs: list[Run] = [store.read(read_run, run_id)]
     elif kind == "groups":
-        runs = store.group(run_id)
+        runs = store.read(read_group, run_id)
     else:
         raise StoreError(f"There is nothing to replay under {kind!r}.")
     arms = []
@@ -134,7 +134,7 @@ def _load(runtime: Runtime, kind: str, run_id: str, place: int) -> tuple[list[Ar
         prompt = prompt or request.prompt
         arm = ArmLog(run.run_id, run.config)
         if request.fidelity is not None:
-            for event in events_of(store.trace(request.request_id)):
+            for event in events_of(store.read(read_trace, request.request_id)):
                 arm.append(event)
         arm.phase = Phase(run.status.value)
         arm.note = run.error
@@ -145,7 +145,7 @@ def _load(runtime: Runtime, kind: str, run_id: str, place: int) -> tuple[list[Ar
 
 
 def _request(store: Store, run_id: str, place: int) -> RequestRow:
-    return store.read(lambda cursor: read_request(cursor, run_id, place))
+    return store.read(read_request, run_id, place)
 
 
 def _seen(websocket: WebSocket) -> dict[str, int]:

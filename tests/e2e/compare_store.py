@@ -56,11 +56,11 @@ def fill(path: Path) -> Ids:
         traced = live(store, "traced", config, OTHER)
         deleted = live(store, "deleted", config, PLAIN)
         row = {"deleted_at": to_utc(datetime.now(UTC))}  # older ones are removed for good
-        store.write(lambda cursor: update(cursor, "runs", row, "run_id", deleted))
+        store.write(update, "runs", row, "run_id", deleted)
         named = {"name": "<b>mine</b> $x$"}
-        store.write(lambda cursor: update(cursor, "runs", named, "run_id", traced))
+        store.write(update, "runs", named, "run_id", traced)
         arms = benchmark(store)
-        store.write(lambda cursor: insert(cursor, "elsewhere", FOREIGN))
+        store.write(insert, "elsewhere", FOREIGN)
         return Ids(plain, traced, deleted, *arms, "foreign")
 
 

@@ -46,7 +46,7 @@ def fill(path: Path) -> None:
                 "num_accepted_tokens": int(100 * sum(rates)),
                 "acceptance_rate_per_pos": rates,
             }
-            store.write(lambda cursor, row=row: insert(cursor, "requests", row))
+            store.write(insert, "requests", row)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from store_samples import frame_of
 
 from specviz.bench.plan_toml import parse_plan
 from specviz.bench.results import results_of
@@ -24,6 +25,7 @@ from specviz.config import RunStatus
 from specviz.paths import PROJECT_ROOT
 from specviz.remote.benchmarks import RemoteBoard
 from specviz.store import Store, open_store
+from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks
 
 pytestmark = pytest.mark.integration
 
@@ -52,7 +54,7 @@ def plan_text(prompts: int, max_tokens: int) -> str:
 
 def check_complete(store: Store, benchmark_id: str) -> None:
     """Every request of the plan is there, finished, once."""
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     plan = parse_plan(row.plan_toml)
     assert plan.prompts.count is not None
     wanted = {
@@ -61,7 +63,8 @@ def check_complete(store: Store, benchmark_id: str) -> None:
         for arm in stage.arms
         for prompt in range(plan.prompts.count)
     }
-    found = store.query(
+    found = store.read(
+        frame_of,
         "SELECT round_id, prompt_index, turn, status, output_tokens FROM samples "
         "JOIN requests USING (request_id) WHERE benchmark_id = ?",
         [benchmark_id],
@@ -85,7 +88,7 @@ def test_the_command_is_killed_and_resumed(tmp_path: Path) -> None:
             wait_for_samples(db, process)
             time.sleep(rng.uniform(0.0, 1.5))
         with open_store(db) as store:
-            (row,) = store.benchmarks()
+            (row,) = store.read(read_benchmarks)
             assert row.status in (RunStatus.PARTIAL, RunStatus.FINISHED)
         arguments = ["--resume", row.benchmark_id]
     if row.status is not RunStatus.FINISHED:

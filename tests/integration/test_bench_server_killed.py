@@ -13,6 +13,7 @@ from specviz import runtime
 from specviz.bench.plan_toml import parse_plan
 from specviz.bench.results import results_of
 from specviz.config import RunStatus
+from specviz.store.benchmarks.reads import read_benchmark
 
 pytestmark = pytest.mark.integration
 
@@ -57,7 +58,7 @@ def test_its_arm_is_marked_and_resuming_finishes_it(tmp_path: Path) -> None:
             time.sleep(0.05)
         server_with("ngram").kill()
         assert board.wait(benchmark_id, 300)
-        row = current.store.benchmark(benchmark_id)
+        row = current.store.read(read_benchmark, benchmark_id)
         arms = results_of(current.store, benchmark_id).arms
         assert row.status is RunStatus.PARTIAL
         assert "ngram" in (row.error or "")
@@ -67,7 +68,7 @@ def test_its_arm_is_marked_and_resuming_finishes_it(tmp_path: Path) -> None:
 
         board.resume(benchmark_id)
         assert board.wait(benchmark_id, 300)
-        row = current.store.benchmark(benchmark_id)
+        row = current.store.read(read_benchmark, benchmark_id)
         results = results_of(current.store, benchmark_id)
         assert row.status is RunStatus.FINISHED, row.error
         assert [arm.finished for arm in results.arms] == [24, 24, 24]

@@ -17,6 +17,7 @@ from specviz.servers.client.client import open_vllm
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.command_line import ServerSpec
 from specviz.store import open_store
+from specviz.store.runs.runs import read_requests, read_trace
 from specviz.trace import Event, Step
 
 pytestmark = pytest.mark.integration
@@ -48,8 +49,8 @@ async def test_what_arrived_is_kept_and_the_error_is_one_sentence(
     with open_store(tmp_path / "runs.duckdb") as store:
         outcome = await answer(engine, run, STORY, store, kill_at_once)
         await engine.close()
-        (request,) = store.requests_of("run")
-        stored = store.trace(request.request_id)
+        (request,) = store.read(read_requests, "run")
+        stored = store.read(read_trace, request.request_id)
     assert outcome.status is RunStatus.PARTIAL
     assert outcome.error is not None and "kept" in outcome.error
     assert len(outcome.error.splitlines()) == 1

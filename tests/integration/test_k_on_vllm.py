@@ -22,6 +22,7 @@ from specviz.prompts.sets import PromptSource
 from specviz.prompts.shipped import CATEGORIES
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.command_line import ServerSpec
+from specviz.store.benchmarks.reads import read_benchmark
 from specviz.sweep.evidence import evidence
 from specviz.sweep.plan import sweep_plan
 from specviz.sweep.redraft import replay_arm
@@ -45,16 +46,18 @@ def test_one_run_foretells_smaller_ks(current: runtime.Runtime) -> None:
     benchmark_id = current.benchmarks.start(plan)
     assert current.benchmarks.wait(benchmark_id, 400)
     store = current.store
-    assert store.benchmark(benchmark_id).status is RunStatus.FINISHED
+    assert store.read(read_benchmark, benchmark_id).status is RunStatus.FINISHED
     results = results_of(store, benchmark_id)
-    lengths = {cell.k: cell.acceptance.length for cell in results.cells if cell.acceptance}
+    lengths = {
+        cell.k: cell.acceptance.mean_acceptance_length for cell in results.cells if cell.acceptance
+    }
     largest = next(arm.arm_index for arm in results.arms if arm.k == max(KS))
     replay_arm(store, benchmark_id, largest, lambda *_: None, lambda: False)
     known = evidence(store, benchmark_id, {largest: max(KS)}, 0)
     assert known is not None
     for replayed, rel in ((True, 0.02), (False, 0.05)):
         for found in known.predictions(KS, replayed=replayed):
-            assert found.length.value == pytest.approx(lengths[found.k], rel=rel)
+            assert found.mean_acceptance_length.value == pytest.approx(lengths[found.k], rel=rel)
 
 
 def test_vllm_takes_the_schedule(start: Callable[[ServerSpec], Server]) -> None:

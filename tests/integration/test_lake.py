@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from postgres import PASSWORD, Postgres
-from store_samples import new_run, program, record, request_events, traces
+from store_samples import frame_of, new_run, num_runs, program, record, request_events, traces
 
 # Behaviour of every store, here of a lake: what updates, deletes, joins or makes a table to do so.
 from test_store_benchmarks import (  # noqa: F401
@@ -31,6 +31,7 @@ from specviz.errors import StoreError
 from specviz.store import RecordedRequest, Store, migrations, open_store
 from specviz.store.file import lake
 from specviz.store.file.lake import Lake, LakeDatabase
+from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Trace, fold
 
 
@@ -90,17 +91,18 @@ def test_three_processes_that_make_and_fill_one_lake_lose_nothing(
     # under `python -c` DuckDB draws progress bars, as in an interactive session
     assert sorted(out.splitlines()[-1] for out, _ in told) == ["False", "False", "True"]
     with open_store(postgres.lake("shared", tmp_path / "files")) as store:
-        counts = store.query(
+        counts = store.read(
+            frame_of,
             "SELECT (SELECT count(*) FROM runs WHERE status = 'finished') AS runs, "
             "(SELECT count(DISTINCT request_id) FROM requests) AS requests, "
-            "(SELECT count(*) FROM steps) AS steps, (SELECT count(*) FROM decisions) AS decisions"
+            "(SELECT count(*) FROM steps) AS steps, (SELECT count(*) FROM decisions) AS decisions",
         )
         assert counts.values.tolist() == [[6, 7, 6 * 30 + 5, 3 * (6 * 30 + 5)]]
-        applied = store.query("SELECT name FROM specviz_migrations ORDER BY name")
+        applied = store.read(frame_of, "SELECT name FROM specviz_migrations ORDER BY name")
         assert list(applied["name"]) == migrations.names()
         for name, run in itertools.product("abc", range(2)):
             expected = fold(request_events(30, f"{name}.{run}"))
-            assert store.trace(f"{name}.{run}") == expected
+            assert store.read(read_trace, f"{name}.{run}") == expected
 
 
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
@@ -113,14 +115,14 @@ def test_any_trace_is_read_as_it_was_written(store: Store, told: list[Trace]) ->
         for one in told
     ]
     assert store.ingest(run, requests)
-    assert [store.trace(one.request_id) for one in told] == told
+    assert [store.read(read_trace, one.request_id) for one in told] == told
 
 
 def test_a_run_of_another_writer_goes_on(store: Store) -> None:
     run = new_run()
     store.start_run(run)
     with open_store(store.location) as other:
-        assert other.run(run.run_id).status is RunStatus.RUNNING
+        assert other.read(read_run, run.run_id).status is RunStatus.RUNNING
         other.announce("http://127.0.0.1:1")  # nobody owns it
     store.finish_run(run.run_id, RunStatus.FINISHED)
 
@@ -136,8 +138,8 @@ def test_a_run_that_was_silent_for_too_long_is_partial_with_what_arrived(
     store.start_run(new_run(group_id="dead"))  # commits what is queued
     monkeypatch.setattr("specviz.store.store.FORGOTTEN", timedelta(0))
     with open_store(store.location) as other:
-        assert other.run(run.run_id).status is RunStatus.PARTIAL
-        (row,) = other.requests_of(run.run_id)
+        assert other.read(read_run, run.run_id).status is RunStatus.PARTIAL
+        (row,) = other.read(read_requests, run.run_id)
     assert row.metrics is not None
     assert (row.status, row.metrics.num_steps) == (RunStatus.PARTIAL, 2)
 
@@ -166,9 +168,9 @@ def test_small_files_are_merged_and_the_replaced_ones_removed(
         assert after["steps"] == after["decisions"] == after["runs"] == 1
         assert not any(path.exists() for path in paths)
         for run in runs:
-            assert store.run(run.run_id).status is RunStatus.FINISHED
+            assert store.read(read_run, run.run_id).status is RunStatus.FINISHED
             expected = fold(request_events(3, f"request of {run.run_id}"))
-            assert store.trace(f"request of {run.run_id}") == expected
+            assert store.read(read_trace, f"request of {run.run_id}") == expected
         record(store, new_run(), request_events(2))
 
 
@@ -250,7 +252,7 @@ def test_a_catalog_that_was_restarted_is_found_again(store: Store, postgres: Pos
         "AND backend_type = 'client backend'",
     )
     record(store, new_run(), request_events(2))
-    assert store.count_runs() == 2
+    assert store.read(num_runs) == 2
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from specviz.trace import (
     Verdict,
     fold,
 )
-from specviz.wire import event_from_dict, event_to_dict, trace_from_dict, trace_to_dict
+from specviz.wire import event_from_dict, event_to_dict
 
 DECISION = TokenDecision(
     1,
@@ -60,11 +60,6 @@ def test_an_event_survives_json(event: Event) -> None:
     assert event_from_dict(json.loads(json.dumps(event_to_dict(event)))) == event
 
 
-def test_a_trace_survives_json() -> None:
-    trace = fold(EVENTS)
-    assert trace_from_dict(json.loads(json.dumps(trace_to_dict(trace)))) == trace
-
-
 def test_what_an_older_specviz_wrote_is_read() -> None:
     old = event_to_dict(EMBEDDED)
     for key in ("spans", "skipped_layers", "matched_tokens"):
@@ -73,9 +68,6 @@ def test_what_an_older_specviz_wrote_is_read() -> None:
     finished = event_to_dict(EVENTS[-1])
     del finished["extra_bytes"]
     assert event_from_dict(finished) == RequestFinished((1, 2), 1.0, 2.0, "stop")
-    trace = trace_to_dict(fold(EVENTS))
-    del trace["extra_bytes"]
-    assert trace_from_dict(trace).extra_bytes is None
 
 
 def test_no_skipped_layer_is_not_the_same_as_not_told() -> None:

@@ -36,13 +36,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What one K would give. `length`: mean acceptance length, tok/step; `rate`: accepted of
-    drafted, 0-1; `tpot_ms`: behind the first token, token-weighted, None without step times;
+    """What one K would give. `mean_acceptance_length`: tok/step; `draft_acceptance_rate`: accepted
+    of drafted, 0-1; `tpot_ms`: after the first token, token-weighted, None without step times;
     `speedup` over plain decoding in total time, None without a baseline too."""
 
     k: int
-    length: Estimate
-    rate: Estimate
+    mean_acceptance_length: Estimate
+    draft_acceptance_rate: Estimate
     tpot_ms: Estimate | None
     speedup: Estimate | None
 
@@ -97,7 +97,7 @@ def _own(answer: Answer, baseline: Mapping[Key, Answer]) -> tuple[float, ...]:
 
 def _counts(answer: Answer, k: int, replays: Mapping[Key, Foresight] | None) -> tuple[float, ...]:
     """With K = k: drafts, draft tokens, accepted tokens, tokens that the steps cover, steps (of a
-    cut: NaN, not told)."""
+    cut: NaN, unknown)."""
     if replays is not None:
         replayed = replay(replays[answer.key], k)
         return (
@@ -127,9 +127,9 @@ def _prediction(
     num_drafts, num_draft_tokens, num_accepted, covered, replayed_steps = counts.T
     # cut short, a step gives fewer tokens, and more steps cover what the answers need
     shorter = steps * covered / (num_accepted + steps)
-    told = np.isfinite(replayed_steps)
-    num_steps = np.where(told, replayed_steps, shorter)
-    of = np.where(told, replayed_steps, steps)
+    known = np.isfinite(replayed_steps)
+    num_steps = np.where(known, replayed_steps, shorter)
+    of = np.where(known, replayed_steps, steps)
     tpot = speedup = None
     if cost is not None:
         plain = plain_ms / plain_steps if timed else None
@@ -140,8 +140,8 @@ def _prediction(
         speedup = _estimate(baseline_ms / (first_ms + behind_ms)) if timed else None
     return Prediction(
         k=k,
-        length=_estimate(1 + num_accepted / num_drafts),
-        rate=_estimate(num_accepted / num_draft_tokens),
+        mean_acceptance_length=_estimate(1 + num_accepted / num_drafts),
+        draft_acceptance_rate=_estimate(num_accepted / num_draft_tokens),
         tpot_ms=tpot,
         speedup=speedup,
     )

@@ -13,15 +13,22 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import StoreError, UsageError
-from specviz.store.benchmarks import reads as benchmark_reads
+from specviz.store.benchmarks.reads import read_arms, read_benchmark, read_conversations
 from specviz.store.exchange.contents import check_contents
-from specviz.store.exchange.exported_tables import HEADS, IMPORTED_AT, NOUNS, Owner, Shape, columns
+from specviz.store.exchange.exported_tables import (
+    HEADS,
+    IMPORTED_AT,
+    NOUNS,
+    ExportedTable,
+    RowOwner,
+    columns,
+)
 from specviz.store.exchange.selection import named
-from specviz.store.exchange.staging import Staged, check_types, shapes_of
+from specviz.store.exchange.staging import Staged, check_types, tables_in
 from specviz.store.file.database import first_line
-from specviz.store.runs import runs
+from specviz.store.runs.runs import read_requests, read_run
 
-Ids = dict[Owner, list[str]]
+Ids = dict[RowOwner, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +52,13 @@ def put(cursor: DuckDBPyConnection, staged: Staged) -> Arrived:
     Raises UsageError for what cannot be taken; the caller then rolls back.
     """
     check_types(cursor, staged)
-    for shape in shapes_of(staged):
-        cursor.register(f"new_{shape.table}", staged.dataset(shape.table))
+    for table in tables_in(staged):
+        cursor.register(f"new_{table.name}", staged.dataset(table.name))
     try:
         check_contents(cursor, staged)
         here = _here(cursor, staged)
         _refuse_differences(cursor, staged, here)
-        count = sum(_insert(cursor, shape, staged, here) for shape in shapes_of(staged))
+        count = sum(_insert(cursor, table, staged, here) for table in tables_in(staged))
         queries, kept = _put_queries(cursor, staged)
         new = {owner: _missing(cursor, owner, ids) for owner, ids in here.items()}
         _read_back(cursor, new)
@@ -66,8 +73,8 @@ def put(cursor: DuckDBPyConnection, staged: Staged) -> Arrived:
     except (duckdb.DataError, duckdb.ConstraintException) as error:
         raise UsageError(f"What arrived cannot be stored ({first_line(error)[:200]}).") from error
     finally:
-        for shape in shapes_of(staged):
-            cursor.unregister(f"new_{shape.table}")
+        for table in tables_in(staged):
+            cursor.unregister(f"new_{table.name}")
 
 
 def _here(cursor: DuckDBPyConnection, staged: Staged) -> Ids:
@@ -82,7 +89,7 @@ def _here(cursor: DuckDBPyConnection, staged: Staged) -> Ids:
     return found
 
 
-def _missing(cursor: DuckDBPyConnection, owner: Owner, here: list[str]) -> list[str]:
+def _missing(cursor: DuckDBPyConnection, owner: RowOwner, here: list[str]) -> list[str]:
     cursor.execute(
         f"SELECT {owner} FROM new_{HEADS[owner]} "
         f"WHERE {owner} NOT IN (SELECT unnest(?::VARCHAR[])) ORDER BY 1",
@@ -93,10 +100,10 @@ def _missing(cursor: DuckDBPyConnection, owner: Owner, here: list[str]) -> list[
 
 def _refuse_differences(cursor: DuckDBPyConnection, staged: Staged, here: Ids) -> None:
     different: set[str] = set()
-    for shape in shapes_of(staged):
-        ids = here.get(_head(shape.owner), [])
+    for table in tables_in(staged):
+        ids = here.get(_head(table.owner), [])
         if ids:
-            different |= _differing(cursor, shape, staged, ids)
+            different |= _differing(cursor, table, staged, ids)
     if different:
         raise UsageError(
             f"{named(sorted(different))} is in the database already with other rows: nothing was "
@@ -105,26 +112,26 @@ def _refuse_differences(cursor: DuckDBPyConnection, staged: Staged, here: Ids) -
 
 
 def _differing(
-    cursor: DuckDBPyConnection, shape: Shape, staged: Staged, ids: list[str]
+    cursor: DuckDBPyConnection, table: ExportedTable, staged: Staged, ids: list[str]
 ) -> set[str]:
     """The owners, of those that are here, whose rows are not those that arrived.
 
     Sums of hashes are compared: sorting ten million rows takes minutes.
     """
-    theirs = set(staged.dataset(shape.table).schema.names)
+    theirs = set(staged.dataset(table.name).schema.names)
     compared = [
         name
-        for name in columns(cursor, shape.table).names
-        if name in theirs and name not in shape.people
+        for name in columns(cursor, table.name).names
+        if name in theirs and name not in table.people
     ]
     listed = ", ".join(f'"{name}"' for name in compared)
-    owner = _owner_of(shape)
+    owner = _owner_of(table)
     old, new = (
         f"SELECT {owner}, count(*) AS num_rows, sum(hash({listed})::HUGEINT) AS content "
-        f"FROM {table} WHERE {_owned(shape, requests)} GROUP BY ALL"
-        for table, requests in (
-            (shape.table, "requests"),
-            (f"new_{shape.table}", "new_requests"),
+        f"FROM {source} WHERE {_owned(table, requests)} GROUP BY ALL"
+        for source, requests in (
+            (table.name, "requests"),
+            (f"new_{table.name}", "new_requests"),
         )
     )
     cursor.execute(
@@ -135,38 +142,38 @@ def _differing(
     return {row[0] for row in cursor.fetchall()}
 
 
-def _owned(shape: Shape, requests: str) -> str:
+def _owned(table: ExportedTable, requests: str) -> str:
     within = "IN (SELECT unnest($ids::VARCHAR[]))"
-    if shape.owner is Owner.REQUEST:
+    if table.owner is RowOwner.REQUEST:
         return f"request_id IN (SELECT request_id FROM {requests} WHERE run_id {within})"
-    return f"{shape.owner} {within}"
+    return f"{table.owner} {within}"
 
 
-def _owner_of(shape: Shape) -> str:
-    return "request_id" if shape.owner is Owner.REQUEST else str(shape.owner)
+def _owner_of(table: ExportedTable) -> str:
+    return "request_id" if table.owner is RowOwner.REQUEST else str(table.owner)
 
 
-def _insert(cursor: DuckDBPyConnection, shape: Shape, staged: Staged, here: Ids) -> int:
+def _insert(cursor: DuckDBPyConnection, table: ExportedTable, staged: Staged, here: Ids) -> int:
     """Rows of what is not here yet; returns how many."""
-    if shape.owner is Owner.STORE:
+    if table.owner is RowOwner.STORE:
         return 0
-    theirs = staged.dataset(shape.table).schema.names
-    ours = columns(cursor, shape.table).names
+    theirs = staged.dataset(table.name).schema.names
+    ours = columns(cursor, table.name).names
     taken = [name for name in ours if name in theirs and name != IMPORTED_AT]
-    values: dict[str, object] = {"ids": here.get(_head(shape.owner), [])}
+    values: dict[str, object] = {"ids": here.get(_head(table.owner), [])}
     chosen = [f'"{name}"' for name in taken]
     names = list(chosen)
     if IMPORTED_AT in ours:
         names.append(IMPORTED_AT)
         chosen.append("$now::TIMESTAMP")
         values["now"] = datetime.now(UTC).replace(tzinfo=None)
-    source = f"new_{shape.table}"
-    if shape.owner is Owner.REQUEST and "started_at" not in theirs:
+    source = f"new_{table.name}"
+    if table.owner is RowOwner.REQUEST and "started_at" not in theirs:
         names.append("started_at")
         chosen.append("(SELECT started_at FROM new_requests r WHERE r.request_id = s.request_id)")
     cursor.execute(
-        f"INSERT INTO {shape.table} ({', '.join(names)}) SELECT {', '.join(chosen)} "
-        f"FROM {source} s WHERE NOT {_owned(shape, 'new_requests')}",
+        f"INSERT INTO {table.name} ({', '.join(names)}) SELECT {', '.join(chosen)} "
+        f"FROM {source} s WHERE NOT {_owned(table, 'new_requests')}",
         values,
     )
     row = cursor.fetchone()
@@ -193,13 +200,13 @@ def _put_queries(cursor: DuckDBPyConnection, staged: Staged) -> tuple[int, tuple
 def _read_back(cursor: DuckDBPyConnection, new: Ids) -> None:
     """Everything the pages read of the head of what is new; what cannot be read is not stored."""
     try:
-        for run_id in new.get(Owner.RUN, []):
-            runs.read_run(cursor, run_id)
-            runs.read_requests(cursor, run_id)
-        for benchmark_id in new.get(Owner.BENCHMARK, []):
-            benchmark_reads.read_benchmark(cursor, benchmark_id)
-            benchmark_reads.read_arms(cursor, benchmark_id)
-            benchmark_reads.read_conversations(cursor, benchmark_id)
+        for run_id in new.get(RowOwner.RUN, []):
+            read_run(cursor, run_id)
+            read_requests(cursor, run_id)
+        for benchmark_id in new.get(RowOwner.BENCHMARK, []):
+            read_benchmark(cursor, benchmark_id)
+            read_arms(cursor, benchmark_id)
+            read_conversations(cursor, benchmark_id)
     except (ValueError, TypeError, KeyError, AttributeError, UsageError, StoreError) as error:
         raise UsageError(f"What arrived is no run of specviz: {str(error)[:200]}") from error
 
@@ -216,5 +223,5 @@ def _deleted(cursor: DuckDBPyConnection, here: Ids) -> list[str]:
     return found
 
 
-def _head(owner: Owner) -> Owner:
-    return Owner.RUN if owner is Owner.REQUEST else owner
+def _head(owner: RowOwner) -> RowOwner:
+    return RowOwner.RUN if owner is RowOwner.REQUEST else owner

@@ -6,8 +6,8 @@ from duckdb import DuckDBPyConnection
 
 from specviz.config import RunStatus
 from specviz.errors import UsageError
-from specviz.store.exchange.exported_tables import HEADS, Owner, Shape
-from specviz.store.exchange.staging import Staged, shapes_of
+from specviz.store.exchange.exported_tables import HEADS, ExportedTable, RowOwner
+from specviz.store.exchange.staging import Staged, tables_in
 from specviz.trace import Lane, Origin, Verdict
 
 _WORDS = (
@@ -28,9 +28,9 @@ _NUMBERS = {
 
 def check_contents(cursor: DuckDBPyConnection, staged: Staged) -> None:
     """Raises UsageError with the first thing that is wrong."""
-    for shape in shapes_of(staged):
-        _check_keys(cursor, shape)
-        _check_owner(cursor, shape, staged)
+    for exported in tables_in(staged):
+        _check_keys(cursor, exported)
+        _check_owner(cursor, exported, staged)
     for table, column, sql, words in _WORDS:
         if table in staged.files and column in staged.dataset(table).schema.names:
             odd = [row[0] for row in cursor.execute(sql).fetchall() if row[0] not in words]
@@ -42,27 +42,27 @@ def check_contents(cursor: DuckDBPyConnection, staged: Staged) -> None:
     _check_requests(cursor, staged)
 
 
-def _check_keys(cursor: DuckDBPyConnection, shape: Shape) -> None:
-    key = ", ".join(shape.key)
-    sql = f"SELECT {key} FROM new_{shape.table} GROUP BY {key} HAVING count(*) > 1 LIMIT 1"
+def _check_keys(cursor: DuckDBPyConnection, table: ExportedTable) -> None:
+    key = ", ".join(table.key)
+    sql = f"SELECT {key} FROM new_{table.name} GROUP BY {key} HAVING count(*) > 1 LIMIT 1"
     found = cursor.execute(sql).fetchone()
     if found is not None:
         told = ", ".join(str(part)[:80] for part in found)
-        raise UsageError(f"The table {shape.table} has two rows of {key} {told}.")
+        raise UsageError(f"The table {table.name} has two rows of {key} {told}.")
 
 
-def _check_owner(cursor: DuckDBPyConnection, shape: Shape, staged: Staged) -> None:
+def _check_owner(cursor: DuckDBPyConnection, table: ExportedTable, staged: Staged) -> None:
     """Every row belongs to something that arrived with it."""
-    if shape.owner is Owner.STORE or HEADS.get(shape.owner) == shape.table:
+    if table.owner is RowOwner.STORE or HEADS.get(table.owner) == table.name:
         return
-    head = "requests" if shape.owner is Owner.REQUEST else HEADS[shape.owner]
-    lone = f"SELECT {shape.owner} FROM new_{shape.table}"
+    head = "requests" if table.owner is RowOwner.REQUEST else HEADS[table.owner]
+    lone = f"SELECT {table.owner} FROM new_{table.name}"
     if head in staged.files:
-        lone += f" ANTI JOIN new_{head} USING ({shape.owner})"
+        lone += f" ANTI JOIN new_{head} USING ({table.owner})"
     found = cursor.execute(f"{lone} LIMIT 1").fetchone()
     if found is not None:
         raise UsageError(
-            f"The table {shape.table} has rows of {shape.owner} {str(found[0])[:80]}, "
+            f"The table {table.name} has rows of {table.owner} {str(found[0])[:80]}, "
             f"which the table {head} in the file has not."
         )
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from specviz.store.exchange.exported_tables import SHAPES, Shape
+from specviz.store.exchange.exported_tables import EXPORTED_TABLES, ExportedTable
 from specviz.store.exchange.lines import strict
 from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_of
 from specviz.store.exchange.selection import Selection, rows
@@ -30,30 +30,30 @@ def write_csv(cursor: DuckDBPyConnection, selection: Selection, path: Path) -> M
     """Write the zip. Raises OSError."""
     tables = {}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for shape in SHAPES:
-            order = f"ORDER BY {', '.join(shape.key)}"
-            pieces = _pieces(cursor, shape, selection, order)
+        for table in EXPORTED_TABLES:
+            order = f"ORDER BY {', '.join(table.key)}"
+            pieces = _pieces(cursor, table, selection, order)
             count = 0
             if (first := next(pieces, None)) is None:
                 continue
-            with archive.open(f"{shape.table}.csv", "w", force_zip64=True) as file:
+            with archive.open(f"{table.name}.csv", "w", force_zip64=True) as file:
                 for text, num_rows in (first, *pieces):
                     file.write(text.encode())
                     count += num_rows
-            tables[shape.table] = FileEntry(count)
+            tables[table.name] = FileEntry(count)
         manifest = manifest_of(KIND, selection, tables)
         archive.writestr("manifest.json", json.dumps(manifest.to_dict(), indent=1))
     return manifest
 
 
 def _pieces(
-    cursor: DuckDBPyConnection, shape: Shape, selection: Selection, order: str
+    cursor: DuckDBPyConnection, table: ExportedTable, selection: Selection, order: str
 ) -> Iterator[tuple[str, int]]:
     """Text and number of rows batch by batch, none for a table without rows.
 
     The first begins with a byte order mark: without it, spreadsheets do not take the text as UTF-8.
     """
-    reader = rows(cursor, shape, selection, order)
+    reader = rows(cursor, table, selection, order)
     begun = False
     for batch in reader:
         if not batch.num_rows:

@@ -9,22 +9,22 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 
-class Owner(StrEnum):
+class RowOwner(StrEnum):
     """What a row belongs to; the value is the column that names it."""
 
     RUN = "run_id"
     REQUEST = "request_id"  # whose run the table requests tells
     BENCHMARK = "benchmark_id"
-    ELSEWHERE = "elsewhere_id"
+    TOOL_RESULT = "elsewhere_id"
     STORE = "name"  # the database as a whole
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ExportedTable:
     """One table. `key` names a row; `people` are columns that do not say what was measured."""
 
-    table: str
-    owner: Owner
+    name: str
+    owner: RowOwner
     key: tuple[str, ...]
     people: tuple[str, ...] = ()
 
@@ -32,30 +32,32 @@ class Shape:
 IMPORTED_AT = "imported_at"
 _NOTES = ("name", "note", "tags", "deleted_at", IMPORTED_AT)
 
-SHAPES = (
-    Shape("benchmarks", Owner.BENCHMARK, ("benchmark_id",), _NOTES),
-    Shape("benchmark_prompts", Owner.BENCHMARK, ("benchmark_id", "prompt_index")),
-    Shape("benchmark_arms", Owner.BENCHMARK, ("benchmark_id", "arm_index")),
-    Shape("runs", Owner.RUN, ("run_id",), _NOTES),
-    Shape("rounds", Owner.RUN, ("round_id",)),
-    Shape("requests", Owner.RUN, ("request_id",)),
-    Shape("samples", Owner.RUN, ("request_id",)),
-    Shape("steps", Owner.REQUEST, ("request_id", "step_index")),
-    Shape("decisions", Owner.REQUEST, ("request_id", "step_index", "draft_index")),
-    Shape("k_replays", Owner.BENCHMARK, ("benchmark_id", "arm_index", "prompt_index", "turn")),
-    Shape("k_step_times", Owner.BENCHMARK, ("benchmark_id", "arm_index", "k")),
-    Shape("elsewhere", Owner.ELSEWHERE, ("elsewhere_id",), (*_NOTES, "file_name")),
-    Shape("elsewhere_requests", Owner.ELSEWHERE, ("elsewhere_id", "request_index")),
-    Shape("saved_queries", Owner.STORE, ("name",)),
+EXPORTED_TABLES = (
+    ExportedTable("benchmarks", RowOwner.BENCHMARK, ("benchmark_id",), _NOTES),
+    ExportedTable("benchmark_prompts", RowOwner.BENCHMARK, ("benchmark_id", "prompt_index")),
+    ExportedTable("benchmark_arms", RowOwner.BENCHMARK, ("benchmark_id", "arm_index")),
+    ExportedTable("runs", RowOwner.RUN, ("run_id",), _NOTES),
+    ExportedTable("rounds", RowOwner.RUN, ("round_id",)),
+    ExportedTable("requests", RowOwner.RUN, ("request_id",)),
+    ExportedTable("samples", RowOwner.RUN, ("request_id",)),
+    ExportedTable("steps", RowOwner.REQUEST, ("request_id", "step_index")),
+    ExportedTable("decisions", RowOwner.REQUEST, ("request_id", "step_index", "draft_index")),
+    ExportedTable(
+        "k_replays", RowOwner.BENCHMARK, ("benchmark_id", "arm_index", "prompt_index", "turn")
+    ),
+    ExportedTable("k_step_times", RowOwner.BENCHMARK, ("benchmark_id", "arm_index", "k")),
+    ExportedTable("elsewhere", RowOwner.TOOL_RESULT, ("elsewhere_id",), (*_NOTES, "file_name")),
+    ExportedTable("elsewhere_requests", RowOwner.TOOL_RESULT, ("elsewhere_id", "request_index")),
+    ExportedTable("saved_queries", RowOwner.STORE, ("name",)),
 )
 """Every table of the schema, owners before what they own."""
 
-BY_NAME = {shape.table: shape for shape in SHAPES}
+BY_NAME = {table.name: table for table in EXPORTED_TABLES}
 
-HEADS = {Owner.RUN: "runs", Owner.BENCHMARK: "benchmarks", Owner.ELSEWHERE: "elsewhere"}
+HEADS = {RowOwner.RUN: "runs", RowOwner.BENCHMARK: "benchmarks", RowOwner.TOOL_RESULT: "elsewhere"}
 """The tables whose rows are what people name: a run, a benchmark, results from elsewhere."""
 
-NOUNS = {Owner.RUN: "run", Owner.BENCHMARK: "benchmark", Owner.ELSEWHERE: "result"}
+NOUNS = {RowOwner.RUN: "run", RowOwner.BENCHMARK: "benchmark", RowOwner.TOOL_RESULT: "result"}
 
 
 def columns(cursor: DuckDBPyConnection, table: str) -> pa.Schema:

@@ -52,8 +52,8 @@ class Exported:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        told = {"path": str(self.path), "format": self.format.value, "bytes": self.bytes}
-        return {**told, "rows": self.rows, "ids": self.ids, "left_out": list(self.left_out)}
+        head = {"path": str(self.path), "format": self.format.value, "bytes": self.bytes}
+        return {**head, "rows": self.rows, "ids": self.ids, "left_out": list(self.left_out)}
 
 
 def export(store: Store, ids: Sequence[str] | None, kind: Format, path: Path) -> Exported:
@@ -65,11 +65,16 @@ def export(store: Store, ids: Sequence[str] | None, kind: Format, path: Path) ->
     with written(path) as fresh:
         if kind is Format.PARQUET:
             fresh.mkdir()
-        write = _WRITERS[kind]
-        manifest = store.read(lambda cursor: write(cursor, selected(cursor, ids), fresh))
+        manifest = store.read(_write, ids, kind, fresh)
     size = sum(file.stat().st_size for file in ([path] if path.is_file() else path.iterdir()))
     rows = {table: entry.rows for table, entry in manifest.tables.items()}
     return Exported(path, kind, size, rows, manifest.ids, manifest.left_out)
+
+
+def _write(
+    cursor: DuckDBPyConnection, ids: Sequence[str] | None, kind: Format, path: Path
+) -> Manifest:
+    return _WRITERS[kind](cursor, selected(cursor, ids), path)
 
 
 def selected(cursor: DuckDBPyConnection, ids: Sequence[str] | None) -> Selection:

@@ -18,7 +18,7 @@ from typing import Any
 
 from specviz.store.exchange.measured import Json, Measured, number, whole
 
-TOOL = "guidellm"
+GUIDELLM = "guidellm"
 SCHEMAS = (1, 2)
 STREAMS = ("streams", "max_concurrency")
 FIGURES = {
@@ -33,7 +33,7 @@ def is_report(documents: Sequence[Any]) -> bool:
     return len(documents) == 1 and isinstance(documents[0], dict) and "benchmarks" in documents[0]
 
 
-def read(documents: Sequence[Any]) -> tuple[list[Measured], tuple[str, ...]]:
+def read_guidellm(documents: Sequence[Any]) -> tuple[list[Measured], tuple[str, ...]]:
     """Raises KeyError, TypeError or ValueError for a report of another form."""
     (report,) = documents
     version = (report.get("metadata") or {}).get("version", SCHEMAS[0])
@@ -70,8 +70,8 @@ def _read(benchmark: Json, context: Json) -> Measured:
         "duration_s": number(benchmark.get("duration")),
         "prompt_tokens": _sum(metrics["prompt_token_count"]),
         "output_tokens": _sum(metrics["output_token_count"]),
-        "requests_per_s": _mean(metrics["requests_per_second"]),
-        "output_tokens_per_s": _mean(metrics["output_tokens_per_second"]),
+        "request_throughput": _mean(metrics["requests_per_second"]),
+        "output_throughput": _mean(metrics["output_tokens_per_second"]),
     }
     for metric, (theirs, factor) in FIGURES.items():
         row |= _distribution(metric, metrics[theirs], factor)

@@ -12,10 +12,10 @@ from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
 from specviz.store.exchange.arrival import Arrived, put
-from specviz.store.exchange.labels import Told
+from specviz.store.exchange.labels import ImportLabels
 from specviz.store.exchange.lines_read import stage_lines
 from specviz.store.exchange.parquet_file import MANIFEST, stage_folder, stage_zip
-from specviz.store.exchange.staging import Staged
+from specviz.store.exchange.staging import Staged, with_current_names
 from specviz.store.exchange.tool_results import put_results, read_results
 from specviz.store.store import Store
 
@@ -48,29 +48,29 @@ class Imported:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        told = {"file": self.file, "kind": self.kind, "rows": self.rows}
-        return {**told, "stored": self.stored, "already": self.already, "notes": list(self.notes)}
+        head = {"file": self.file, "kind": self.kind, "rows": self.rows}
+        return {**head, "stored": self.stored, "already": self.already, "notes": list(self.notes)}
 
 
 def import_file(
-    store: Store, path: Path, told: Told | None = None, *, name: str | None = None
+    store: Store, path: Path, labels: ImportLabels | None = None, *, name: str | None = None
 ) -> Imported:
     """Take a file of `export`, or another tool's results, all of it or nothing.
 
-    `told` says what such results do not; `name` is the file's own name where `path` is a copy.
+    `labels` add what such results lack; `name` is the file's own name where `path` is a copy.
     Raises UsageError for a file that cannot be taken, StoreError where nothing can be stored.
     """
     name = name or path.name
-    told = told or Told()
+    labels = labels or ImportLabels()
     try:
         kind = kind_of(path)
         if kind == "results":
-            results = read_results(path, name, told)
+            results = read_results(path, name, labels)
             outcome = _stored(store, lambda cursor: put_results(cursor, results))
             notes = results.notes
             kind = results.tool
         else:
-            told.refuse_for_exports()
+            labels.refuse_for_exports()
             with tempfile.TemporaryDirectory(prefix="specviz-import-") as work:
                 staged = _staged(store, path, kind, Path(work))
                 outcome = _stored(store, lambda cursor: put(cursor, staged))
@@ -110,10 +110,10 @@ def kind_of(path: Path) -> str:
 
 def _staged(store: Store, path: Path, kind: str, work: Path) -> Staged:
     if kind == "folder":
-        return stage_folder(path)
+        return with_current_names(stage_folder(path), work)
     if kind == "parquet":
-        return stage_zip(path, work)
-    return store.read(lambda cursor: stage_lines(cursor, path, work))
+        return with_current_names(stage_zip(path, work), work)
+    return store.read(stage_lines, path, work)
 
 
 def _stored(store: Store, change: Any) -> Arrived:

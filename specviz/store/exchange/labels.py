@@ -9,7 +9,7 @@ from specviz.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ImportLabels:
     """How tokens were drafted, and the name shown. Raises UsageError for a K that cannot be."""
 
     method: Method | None = None
@@ -21,7 +21,7 @@ class Told:
 
     def refuse_for_exports(self) -> None:
         """An export of specviz tells all this itself. Raises UsageError if anything was told."""
-        if self != Told():
+        if self != ImportLabels():
             raise UsageError(
                 "An export of specviz tells method, K and name itself: leave --method, --k and "
                 "--name out."

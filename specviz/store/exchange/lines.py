@@ -26,7 +26,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from specviz.store.exchange.exported_tables import SHAPES
+from specviz.store.exchange.exported_tables import BY_NAME, EXPORTED_TABLES, ExportedTable
 from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_of
 from specviz.store.exchange.selection import Selection, rows
 
@@ -45,8 +45,8 @@ _TRACED = ("runs", "requests", "steps", "decisions")
 
 def write_lines(cursor: DuckDBPyConnection, selection: Selection, path: Path) -> Manifest:
     """Write the file. Raises OSError."""
-    counts = {shape.table: _count(cursor, selection, shape.table) for shape in SHAPES}
-    tables = {table: FileEntry(count) for table, count in counts.items() if count}
+    counts = {table.name: _count(cursor, selection, table) for table in EXPORTED_TABLES}
+    tables = {name: FileEntry(count) for name, count in counts.items() if count}
     manifest = manifest_of(KIND, selection, tables)
     digest, number = hashlib.sha256(), 0
     with path.open("wb") as file:
@@ -60,29 +60,27 @@ def write_lines(cursor: DuckDBPyConnection, selection: Selection, path: Path) ->
     return manifest
 
 
-def _count(cursor: DuckDBPyConnection, selection: Selection, table: str) -> int:
-    shape = next(shape for shape in SHAPES if shape.table == table)
-    reader = rows(cursor, shape, selection, columns="count(*)")
+def _count(cursor: DuckDBPyConnection, selection: Selection, table: ExportedTable) -> int:
+    reader = rows(cursor, table, selection, columns="count(*)")
     return int(reader.read_all().column(0)[0].as_py())
 
 
 def _lines(cursor: DuckDBPyConnection, selection: Selection, manifest: Manifest) -> Iterator[Json]:
     yield manifest.to_dict()
-    for shape in SHAPES:
-        if shape.table == "runs":
+    for table in EXPORTED_TABLES:
+        if table.name == "runs":
             yield from _runs(cursor, selection)
-        elif shape.table not in _TRACED:
-            order = f"ORDER BY {', '.join(shape.key)}"
-            for batch in rows(cursor, shape, selection, order):
+        elif table.name not in _TRACED:
+            order = f"ORDER BY {', '.join(table.key)}"
+            for batch in rows(cursor, table, selection, order):
                 for row in batch.to_pylist():
-                    yield {"type": "row", "table": shape.table, "row": row}
+                    yield {"type": "row", "table": table.name, "row": row}
 
 
 def _runs(cursor: DuckDBPyConnection, selection: Selection) -> Iterator[Json]:
     """Every run, each followed by its requests and their events."""
-    shapes = {shape.table: shape for shape in SHAPES}
     order = "ORDER BY started_at, run_id"
-    for run in rows(cursor, shapes["runs"], selection, order).read_all().to_pylist():
+    for run in rows(cursor, BY_NAME["runs"], selection, order).read_all().to_pylist():
         yield {"type": "run", "row": run}
         cursor.execute(
             "SELECT * FROM requests WHERE run_id = ? ORDER BY started_at, request_id",

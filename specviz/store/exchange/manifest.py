@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+import specviz.store.migrations as migrations
 from specviz import __version__
 from specviz.errors import UsageError
-from specviz.store import migrations
 from specviz.store.exchange.exported_tables import BY_NAME
 from specviz.store.exchange.selection import Selection
 
@@ -50,7 +50,7 @@ def manifest_of(kind: str, selection: Selection, tables: dict[str, FileEntry]) -
     ids = {
         "runs": list(selection.runs),
         "benchmarks": list(selection.benchmarks),
-        "elsewhere": list(selection.elsewhere),
+        "elsewhere": list(selection.tool_results),
     }
     return Manifest(kind, tables, ids, selection.left_out)
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
-from specviz.store.exchange.exported_tables import SHAPES
+from specviz.store.exchange.exported_tables import EXPORTED_TABLES
 from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_from, manifest_of
 from specviz.store.exchange.selection import Selection, rows
 from specviz.store.exchange.staging import Staged, check_file
@@ -28,11 +28,11 @@ CHUNK = 1024 * 1024
 def write_folder(cursor: DuckDBPyConnection, selection: Selection, folder: Path) -> Manifest:
     """Write the files into an empty folder. Tables without a selected row get none."""
     tables = {}
-    for shape in SHAPES:
-        path = folder / f"{shape.table}.parquet"
-        count = _write(rows(cursor, shape, selection), path)
+    for table in EXPORTED_TABLES:
+        path = folder / f"{table.name}.parquet"
+        count = _write(rows(cursor, table, selection), path)
         if count:
-            tables[shape.table] = FileEntry(count, path.stat().st_size, sha256_of(path))
+            tables[table.name] = FileEntry(count, path.stat().st_size, sha256_of(path))
         else:
             path.unlink()
     manifest = manifest_of(KIND, selection, tables)

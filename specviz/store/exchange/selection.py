@@ -10,7 +10,7 @@ from duckdb import DuckDBPyConnection
 
 from specviz.config import RunStatus
 from specviz.errors import UsageError
-from specviz.store.exchange.exported_tables import Owner, Shape
+from specviz.store.exchange.exported_tables import ExportedTable, RowOwner
 
 SOME = 10
 """Ids that a sentence names."""
@@ -25,19 +25,19 @@ class Selection:
 
     runs: tuple[str, ...] = ()
     benchmarks: tuple[str, ...] = ()
-    elsewhere: tuple[str, ...] = ()
+    tool_results: tuple[str, ...] = ()
     everything: bool = False
     left_out: tuple[str, ...] = ()
 
-    def ids(self, owner: Owner) -> list[str]:
+    def ids(self, owner: RowOwner) -> list[str]:
         """Those that rows of the owner are selected by."""
-        if owner is Owner.BENCHMARK:
+        if owner is RowOwner.BENCHMARK:
             return list(self.benchmarks)
-        return list(self.elsewhere if owner is Owner.ELSEWHERE else self.runs)
+        return list(self.tool_results if owner is RowOwner.TOOL_RESULT else self.runs)
 
 
 def select(cursor: DuckDBPyConnection, ids: Sequence[str]) -> Selection:
-    """Runs, groups of runs, benchmarks and results from elsewhere by their ids.
+    """Runs, groups of runs, benchmarks and results of other tools by their ids.
 
     Raises UsageError for none, for an id that is not there, and for what still runs.
     """
@@ -45,10 +45,10 @@ def select(cursor: DuckDBPyConnection, ids: Sequence[str]) -> Selection:
         raise UsageError("Name at least one run, benchmark or imported result to export.")
     wanted = list(dict.fromkeys(ids))
     benchmarks = _there(cursor, "benchmarks", "benchmark_id", wanted)
-    elsewhere = _there(cursor, "elsewhere", "elsewhere_id", wanted)
+    tool_results = _there(cursor, "elsewhere", "elsewhere_id", wanted)
     groups = _there(cursor, "runs", "group_id", wanted)
     runs = _there(cursor, "runs", "run_id", wanted)
-    unknown = [one for one in wanted if one not in {*benchmarks, *elsewhere, *groups, *runs}]
+    unknown = [one for one in wanted if one not in {*benchmarks, *tool_results, *groups, *runs}]
     if unknown:
         raise UsageError(
             f"There is no run, benchmark or imported result {named(unknown)} in the database."
@@ -64,7 +64,7 @@ def select(cursor: DuckDBPyConnection, ids: Sequence[str]) -> Selection:
     running = _running(cursor, members, benchmarks)
     if running:
         raise UsageError(f"{named(running)} still runs: export it when it has ended.")
-    return Selection(tuple(members), tuple(benchmarks), tuple(elsewhere))
+    return Selection(tuple(members), tuple(benchmarks), tuple(tool_results))
 
 
 def select_all(cursor: DuckDBPyConnection) -> Selection:
@@ -86,23 +86,23 @@ def select_all(cursor: DuckDBPyConnection) -> Selection:
 
 def rows(
     cursor: DuckDBPyConnection,
-    shape: Shape,
+    table: ExportedTable,
     selection: Selection,
     order: str = "",
     columns: str = "*",
 ) -> pa.RecordBatchReader:
     """The selected rows of a table as Arrow batches; the cursor is busy until they are read."""
-    if shape.owner is Owner.STORE:
+    if table.owner is RowOwner.STORE:
         where = "TRUE" if selection.everything else "FALSE"
         values: dict[str, object] = {}
     else:
         where = "IN (SELECT unnest($ids::VARCHAR[]))"
-        values = {"ids": selection.ids(shape.owner)}
-        if shape.owner is Owner.REQUEST:
+        values = {"ids": selection.ids(table.owner)}
+        if table.owner is RowOwner.REQUEST:
             where = f"request_id IN (SELECT request_id FROM requests WHERE run_id {where})"
         else:
-            where = f"{shape.owner} {where}"
-    sql = f"SELECT {columns} FROM {shape.table} WHERE {where} {order}"
+            where = f"{table.owner} {where}"
+    sql = f"SELECT {columns} FROM {table.name} WHERE {where} {order}"
     return cursor.execute(sql, values).arrow()
 
 

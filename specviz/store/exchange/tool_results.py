@@ -15,10 +15,11 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
-from specviz.store.exchange import guidellm, vllm_bench
 from specviz.store.exchange.arrival import Arrived
-from specviz.store.exchange.exported_tables import NOUNS, Owner, columns
-from specviz.store.exchange.labels import Told
+from specviz.store.exchange.exported_tables import NOUNS, RowOwner, columns
+from specviz.store.exchange.guidellm import GUIDELLM, is_report, read_guidellm
+from specviz.store.exchange.labels import ImportLabels
+from specviz.store.exchange.vllm_bench import VLLM_BENCH, read_vllm_bench
 from specviz.store.runs.tables import insert_arrow
 
 FILE_BYTES = 1024 * 1024 * 1024
@@ -35,15 +36,16 @@ class Results:
     notes: tuple[str, ...] = field(default=())
 
 
-def read_results(path: Path, name: str, told: Told) -> Results:
+def read_results(path: Path, name: str, labels: ImportLabels) -> Results:
     """Results of `vllm bench serve` or of GuideLLM. Raises UsageError for anything else."""
     if path.stat().st_size > FILE_BYTES:
         raise UsageError(f"The file is larger than {FILE_BYTES >> 30} GiB.")
     content = path.read_bytes()
     documents = _documents(content)
-    tool = guidellm if guidellm.is_report(documents) else vllm_bench
+    is_guidellm = is_report(documents)
+    tool, read = (GUIDELLM, read_guidellm) if is_guidellm else (VLLM_BENCH, read_vllm_bench)
     try:
-        measured, notes = tool.read(documents)
+        measured, notes = read(documents)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise UsageError(
             f"These are not results of vllm bench serve or GuideLLM as they are known here "
@@ -54,18 +56,18 @@ def read_results(path: Path, name: str, told: Told) -> Results:
     for index, one in enumerate(measured):
         own = {
             "elsewhere_id": hashlib.sha256(f"{digest}/{index}".encode()).hexdigest()[:32],
-            "name": _name(told, one.row, index, len(measured)),
-            "tool": tool.TOOL,
+            "name": _name(labels, one.row, index, len(measured)),
+            "tool": tool,
             "file_name": name,
             "file_sha256": digest,
-            "method": told.method and told.method.value,
+            "method": labels.method and labels.method.value,
             "document": json.dumps(one.document, ensure_ascii=False),
         }
         row = one.row | own
-        row["k"] = told.k if told.k is not None else row.get("k")
+        row["k"] = labels.k if labels.k is not None else row.get("k")
         rows.append(_finite(row))
     requests = tuple(tuple(map(_finite, one.requests)) for one in measured)
-    return Results(tool.TOOL, tuple(rows), requests, notes)
+    return Results(tool, tuple(rows), requests, notes)
 
 
 def put_results(cursor: DuckDBPyConnection, results: Results) -> Arrived:
@@ -89,7 +91,7 @@ def put_results(cursor: DuckDBPyConnection, results: Results) -> Arrived:
             requests += [owner | {"request_index": i} | one for i, one in enumerate(members)]
     _insert(cursor, "elsewhere", rows)
     _insert(cursor, "elsewhere_requests", requests)
-    noun = NOUNS[Owner.ELSEWHERE]
+    noun = NOUNS[RowOwner.TOOL_RESULT]
     stored = [row["elsewhere_id"] for row in rows]
     return Arrived(
         stored={noun: stored} if stored else {},
@@ -124,10 +126,10 @@ def _documents(content: bytes) -> list[Any]:
     return documents
 
 
-def _name(told: Told, row: Json, index: int, count: int) -> str:
+def _name(labels: ImportLabels, row: Json, index: int, count: int) -> str:
     """What the person says, numbered where a file has several; else what the file tells."""
-    shown = told.name or row["name"]
-    return f"{shown} {index + 1}" if told.name and count > 1 else str(shown)
+    shown = labels.name or row["name"]
+    return f"{shown} {index + 1}" if labels.name and count > 1 else str(shown)
 
 
 def _finite(value: Any) -> Any:

@@ -14,13 +14,13 @@ import numpy as np
 
 from specviz.store.exchange.measured import Json, Measured, number, whole
 
-TOOL = "vllm bench serve"
+VLLM_BENCH = "vllm bench serve"
 DETAILS = ("input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors")
 LISTS = (*DETAILS, "latencies", "queue_times")
 PERCENTILES = (95, 99)
 
 
-def read(documents: Sequence[Any]) -> tuple[list[Measured], tuple[str, ...]]:
+def read_vllm_bench(documents: Sequence[Any]) -> tuple[list[Measured], tuple[str, ...]]:
     """One row per document. Raises KeyError, TypeError or ValueError for other documents."""
     measured = [_read(document) for document in documents]
     computed = sorted({name for one in measured for name in one.computed})
@@ -56,8 +56,8 @@ def _figures(document: Json) -> Json:
         "duration_s": number(document["duration"]),
         "prompt_tokens": whole(document["total_input_tokens"]),
         "output_tokens": whole(document["total_output_tokens"]),
-        "requests_per_s": number(document["request_throughput"]),
-        "output_tokens_per_s": number(document["output_throughput"]),
+        "request_throughput": number(document["request_throughput"]),
+        "output_throughput": number(document["output_throughput"]),
         "num_drafts": _limit(document.get("spec_decode_num_drafts")),
         "num_draft_tokens": _limit(document.get("spec_decode_draft_tokens")),
         "num_accepted_tokens": _limit(document.get("spec_decode_accepted_tokens")),

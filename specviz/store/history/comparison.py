@@ -105,7 +105,7 @@ class ComparedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedElsewhere:
+class ComparedToolResult:
     """Results that another tool measured; see the columns of `elsewhere`. None: not told."""
 
     elsewhere_id: str
@@ -122,7 +122,7 @@ class ComparedElsewhere:
     request_rate: float | None
     num_requests: int
     output_tokens: int | None
-    output_tokens_per_s: float | None
+    output_throughput: float | None
     ttft_p50_ms: float | None
     tpot_p50_ms: float | None
     tpot_p95_ms: float | None
@@ -177,11 +177,13 @@ def read_compared(cursor: DuckDBPyConnection, run_ids: Sequence[str]) -> list[Co
     ]
 
 
-def read_elsewhere(cursor: DuckDBPyConnection, ids: Sequence[str]) -> list[ComparedElsewhere]:
+def read_compared_results(
+    cursor: DuckDBPyConnection, ids: Sequence[str]
+) -> list[ComparedToolResult]:
     """The results that there are, deleted ones too, in the order asked for."""
     if not ids:
         return []
-    columns = ", ".join(field.name for field in fields(ComparedElsewhere))
+    columns = ", ".join(field.name for field in fields(ComparedToolResult))
     cursor.execute(f"SELECT {columns} FROM elsewhere WHERE elsewhere_id IN ({_marks(ids)})", [*ids])
     rows = {row["elsewhere_id"]: _elsewhere(row) for row in rows_of(cursor)}
     return [rows[key] for key in ids if key in rows]
@@ -240,9 +242,9 @@ def _marks(values: Sequence[str]) -> str:
     return ", ".join("?" * len(values))
 
 
-def _elsewhere(row: dict[str, Any]) -> ComparedElsewhere:
+def _elsewhere(row: dict[str, Any]) -> ComparedToolResult:
     rates = tuple(row["acceptance_rate_per_pos"] or ())
-    return ComparedElsewhere(**{**row, "acceptance_rate_per_pos": rates})
+    return ComparedToolResult(**{**row, "acceptance_rate_per_pos": rates})
 
 
 def _answer(row: dict[str, Any]) -> AnswerRow:

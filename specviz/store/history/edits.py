@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
-from specviz.store.history.rows import Item, Kind
+from specviz.store.history.history import Item, Kind
 from specviz.store.runs.tables import to_utc, update
 
 KEPT_DELETED = timedelta(days=7)
@@ -24,7 +24,7 @@ MAX_NAME, MAX_TAG, MAX_NOTE = 120, 40, 20_000
 _TABLES = {
     Kind.RUN: ("runs", "run_id"),
     Kind.BENCHMARK: ("benchmarks", "benchmark_id"),
-    Kind.ELSEWHERE: ("elsewhere", "elsewhere_id"),
+    Kind.TOOL_RESULT: ("elsewhere", "elsewhere_id"),
 }
 _OF_REQUESTS = ("steps", "decisions")
 _OF_BENCHMARK = (
@@ -125,7 +125,7 @@ def remove_expired(cursor: DuckDBPyConnection, now: datetime) -> None:
 
 def _check_ended(cursor: DuckDBPyConnection, item: Item) -> None:
     """Raise UsageError for what cannot be deleted."""
-    if item.kind is Kind.ELSEWHERE:
+    if item.kind is Kind.TOOL_RESULT:
         return
     table, key = _TABLES[item.kind]
     cursor.execute(f"SELECT status FROM {table} WHERE {key} = ?", [item.item_id])
@@ -155,7 +155,7 @@ def _set(cursor: DuckDBPyConnection, item: Item, column: str, value: object) -> 
 
 
 def _remove(cursor: DuckDBPyConnection, item: Item) -> None:
-    if item.kind is Kind.ELSEWHERE:
+    if item.kind is Kind.TOOL_RESULT:
         for table in ("elsewhere_requests", "elsewhere"):
             cursor.execute(f"DELETE FROM {table} WHERE elsewhere_id = ?", [item.item_id])
         return

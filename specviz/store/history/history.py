@@ -7,26 +7,156 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any
 
 from duckdb import DuckDBPyConnection
 
 from specviz.config import EngineKind, Method, RunConfig
-from specviz.store.history.rows import (
-    IN_THE_APP,
-    About,
-    Choices,
-    History,
-    HistoryFilter,
-    HistoryRow,
-    Item,
-    Kind,
-    Order,
-)
 from specviz.store.runs.runs import PROMPT_START_CHARS, rows_of
 from specviz.store.runs.tables import to_utc
+
+IN_THE_APP = "in the app"
+"""Stands for a server where the embedded engine answered."""
+
+
+class Kind(StrEnum):
+    """What stands on one line of the history."""
+
+    RUN = "run"
+    BENCHMARK = "benchmark"
+    TOOL_RESULT = "elsewhere"  # what another tool measured
+
+
+class Order(StrEnum):
+    """Which line comes first; lines without the figure come last."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    NAME = "name"
+    REQUESTS = "requests"
+    ACCEPTANCE = "acceptance"
+    TOKENS_PER_STEP = "tok/step"
+    OUTPUT_THROUGHPUT = "tok/s"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line's identity: what it is and its id in its table."""
+
+    kind: Kind
+    item_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """One run, benchmark or result measured elsewhere.
+
+    `name` is what a person called it, None where nobody did; `title` what it is. `started_at` is
+    None where another tool's file does not tell. Methods, models, servers, categories and
+    fidelities are those of all its requests, in alphabetical order. `num_runs`: runs of a
+    benchmark, 1 for a run, 0 elsewhere. `draft_acceptance_rate`: accepted / draft tokens of all
+    requests, `tokens_per_step` likewise, `output_throughput`: of one stream, not of the server; all
+    three are None for a benchmark, whose arms differ.
+    """
+
+    item: Item
+    group_id: str
+    name: str | None
+    title: str
+    started_at: datetime | None
+    status: str | None
+    methods: tuple[str, ...]
+    models: tuple[str, ...]
+    servers: tuple[str, ...]
+    categories: tuple[str, ...]
+    fidelities: tuple[str, ...]
+    tags: tuple[str, ...]
+    note: str | None
+    prompt_start: str | None
+    num_requests: int
+    num_runs: int
+    draft_acceptance_rate: float | None
+    tokens_per_step: float | None
+    output_throughput: float | None
+    imported_at: datetime | None
+    deleted_at: datetime | None
+
+    @property
+    def label(self) -> str:
+        """What it is called in a list."""
+        return self.name or self.title
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFilter:
+    """Which lines are wanted. An empty tuple lets everything through; of several values one is
+    enough. `text` is looked for in names, notes, tags, methods and prompts, in any case of letters.
+    Times have a zone; a line is within them by its start, or where that is not told its import."""
+
+    kinds: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    fidelities: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    text: str = ""
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One page of lines, and how many there are on all pages."""
+
+    rows: tuple[HistoryRow, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What each filter can be set to, in alphabetical order; tags are those of deleted lines too,
+    since they are offered where lines are tagged."""
+
+    methods: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    fidelities: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the database knows of a run beyond its configuration.
+
+    `benchmark_id` is None for a run that is not part of a benchmark; `num_together` counts the
+    runs of its group. Deleted with its benchmark counts as deleted.
+    """
+
+    run_id: str
+    name: str | None
+    note: str | None
+    tags: tuple[str, ...]
+    deleted_at: datetime | None
+    imported_at: datetime | None
+    specviz_version: str
+    benchmark_id: str | None
+    num_together: int
+
+    @property
+    def item(self) -> Item:
+        """What is deleted and brought back: a benchmark as a whole."""
+        if self.benchmark_id:
+            return Item(Kind.BENCHMARK, self.benchmark_id)
+        return Item(Kind.RUN, self.run_id)
+
 
 _SERVER = f"CASE WHEN engine = 'embedded' THEN '{IN_THE_APP}' ELSE server_url END"
 
@@ -47,11 +177,11 @@ _ITEMS = f"""
             {_distinct("category")} AS categories, {_distinct("fidelity")} AS fidelities,
             arg_min(left(prompt, {PROMPT_START_CHARS}), started_at) AS prompt_start,
             {{matches}} AS prompt_matches,
-            sum(num_accepted_tokens) / nullif(sum(num_draft_tokens), 0) AS acceptance_rate,
+            sum(num_accepted_tokens) / nullif(sum(num_draft_tokens), 0) AS draft_acceptance_rate,
             sum(output_tokens) / nullif(
                 sum(num_steps) FILTER (output_tokens IS NOT NULL), 0) AS tokens_per_step,
             sum(output_tokens) * 1000 / nullif(
-                sum(e2el_ms) FILTER (output_tokens IS NOT NULL), 0) AS tokens_per_s
+                sum(e2el_ms) FILTER (output_tokens IS NOT NULL), 0) AS output_throughput
         FROM requests {{scope}} GROUP BY run_id
     ), arms AS NOT MATERIALIZED (
         SELECT group_id, count(*) AS num_runs, sum(num_requests) AS num_requests,
@@ -68,7 +198,7 @@ _ITEMS = f"""
             started_at, started_at AS placed_at, status, {_one("method")} AS methods,
             {_one("model")} AS models, {_one(_SERVER)} AS servers, categories, fidelities,
             tags, note, prompt_start, prompt_matches, num_requests, 1 AS num_runs,
-            acceptance_rate, tokens_per_step, tokens_per_s, imported_at, deleted_at
+            draft_acceptance_rate, tokens_per_step, output_throughput, imported_at, deleted_at
         FROM runs ANTI JOIN benchmarks ON runs.group_id = benchmarks.benchmark_id
             LEFT JOIN answered USING (run_id)
         UNION ALL BY NAME
@@ -82,7 +212,7 @@ _ITEMS = f"""
             method, k, tool, started_at, coalesce(started_at, imported_at) AS placed_at,
             {_one("method")} AS methods, {_one("model")} AS models, {_one("server")} AS servers,
             tags, note, num_requests, 0 AS num_runs,
-            draft_acceptance_rate AS acceptance_rate, imported_at, deleted_at
+            draft_acceptance_rate, imported_at, deleted_at
         FROM elsewhere
     )
 """
@@ -92,12 +222,12 @@ _ORDERS = {
     Order.OLDEST: "placed_at",
     Order.NAME: "lower(coalesce(name, method)) NULLS LAST",
     Order.REQUESTS: "num_requests DESC NULLS LAST",
-    Order.ACCEPTANCE: "acceptance_rate DESC NULLS LAST",
+    Order.ACCEPTANCE: "draft_acceptance_rate DESC NULLS LAST",
     Order.TOKENS_PER_STEP: "tokens_per_step DESC NULLS LAST",
-    Order.TOKENS_PER_S: "tokens_per_s DESC NULLS LAST",
+    Order.OUTPUT_THROUGHPUT: "output_throughput DESC NULLS LAST",
 }
 
-_OF_REQUESTS = (Order.REQUESTS, Order.ACCEPTANCE, Order.TOKENS_PER_STEP, Order.TOKENS_PER_S)
+_OF_REQUESTS = (Order.REQUESTS, Order.ACCEPTANCE, Order.TOKENS_PER_STEP, Order.OUTPUT_THROUGHPUT)
 """Orders by what is summed up over requests; for others requests need not be read."""
 
 _LISTS = ("methods", "models", "servers", "categories", "fidelities")
@@ -239,7 +369,7 @@ def _row(row: Mapping[str, Any]) -> HistoryRow:
 def _title(row: Mapping[str, Any]) -> str:
     if row["kind"] == Kind.BENCHMARK:
         return f"benchmark of {row['num_runs'] or 0} runs"
-    if row["kind"] == Kind.ELSEWHERE:
+    if row["kind"] == Kind.TOOL_RESULT:
         return " · ".join(filter(None, [row["tool"], row["method"], row["k"] and f"K {row['k']}"]))
     method = Method(row["method"]) if row["method"] else None
     options = json.loads(row["options"])

@@ -63,22 +63,13 @@ class RequestRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RunRow:
-    """One run as a list shows it; prompt, category and fidelity are those of its first request.
+class RequestTitle:
+    """One request as a list shows it."""
 
-    `acceptance_rate`: accepted / draft tokens of all requests, `tokens_per_step` likewise,
-    `tokens_per_s`: output tokens / time that requests took, so of one stream, not of the server.
-    """
-
-    run: Run
-    num_requests: int
-    request_id: str | None
+    request_id: str
+    prompt_start: str
     category: str | None
-    prompt_start: str | None
-    fidelity: Fidelity | None
-    acceptance_rate: float | None
-    tokens_per_step: float | None
-    tokens_per_s: float | None
+    status: str
 
 
 def read_run(cursor: DuckDBPyConnection, run_id: str) -> Run:
@@ -98,39 +89,41 @@ def read_group(cursor: DuckDBPyConnection, group_id: str) -> list[Run]:
     return runs
 
 
-def read_recent(cursor: DuckDBPyConnection, limit: int, offset: int) -> list[RunRow]:
-    """Newest first; those of benchmarks and deleted ones are not among them."""
-    cursor.execute(
-        f"""
-        WITH page AS (
-            SELECT * FROM runs ANTI JOIN benchmarks ON runs.group_id = benchmarks.benchmark_id
-            WHERE deleted_at IS NULL ORDER BY started_at DESC, run_id LIMIT ? OFFSET ?
-        ), answered AS (
-            SELECT run_id, count(*) AS num_requests,
-                arg_min(request_id, started_at) AS request_id,
-                arg_min_null(category, started_at) AS category,
-                arg_min(left(prompt, {PROMPT_START_CHARS}), started_at) AS prompt_start,
-                arg_min_null(fidelity, started_at) AS fidelity,
-                sum(num_accepted_tokens) / nullif(sum(num_draft_tokens), 0) AS acceptance_rate,
-                sum(output_tokens) / nullif(
-                    sum(num_steps) FILTER (output_tokens IS NOT NULL), 0) AS tokens_per_step,
-                sum(output_tokens) * 1000 / nullif(
-                    sum(e2el_ms) FILTER (output_tokens IS NOT NULL), 0) AS tokens_per_s
-            FROM requests WHERE run_id IN (SELECT run_id FROM page) GROUP BY run_id
-        )
-        SELECT * FROM page LEFT JOIN answered USING (run_id) ORDER BY started_at DESC, run_id
-        """,
-        [limit, offset],
-    )
-    return [_run_row(row) for row in rows_of(cursor)]
-
-
 def read_requests(cursor: DuckDBPyConnection, run_id: str) -> list[RequestRow]:
     """Requests of a run in the order they were sent."""
     cursor.execute(
         "SELECT * FROM requests WHERE run_id = ? ORDER BY started_at, request_id", [run_id]
     )
-    return [request_row(row) for row in rows_of(cursor)]
+    return [_request(row) for row in rows_of(cursor)]
+
+
+def read_titles(cursor: DuckDBPyConnection, run_id: str) -> list[RequestTitle]:
+    """All requests of a run in the order they were sent; none for an unknown run."""
+    cursor.execute(
+        f"SELECT request_id, left(prompt, {PROMPT_START_CHARS}) AS prompt_start, category, status "
+        "FROM requests WHERE run_id = ? ORDER BY started_at, request_id",
+        [run_id],
+    )
+    return [RequestTitle(**row) for row in rows_of(cursor)]
+
+
+def read_request(cursor: DuckDBPyConnection, run_id: str, place: int = 0) -> RequestRow:
+    """The request at a place, from 0, in the order of `read_titles`. Raises StoreError."""
+    cursor.execute(
+        "SELECT * FROM requests WHERE run_id = ? ORDER BY started_at, request_id LIMIT 1 OFFSET ?",
+        [run_id, place],
+    )
+    for row in rows_of(cursor):
+        return _request(row)
+    raise StoreError(f"Nothing is stored of request {place + 1} of run {run_id} yet.")
+
+
+def count_requests(cursor: DuckDBPyConnection, run_id: str) -> int:
+    """How many requests of a run are stored; 0 for an unknown run."""
+    cursor.execute("SELECT count(*) FROM requests WHERE run_id = ?", [run_id])
+    row = cursor.fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def read_trace(cursor: DuckDBPyConnection, request_id: str) -> Trace:
@@ -253,21 +246,7 @@ def _run(row: Mapping[str, Any]) -> Run:
     )
 
 
-def _run_row(row: Mapping[str, Any]) -> RunRow:
-    return RunRow(
-        run=_run(row),
-        num_requests=row["num_requests"] or 0,
-        request_id=row["request_id"],
-        category=row["category"],
-        prompt_start=row["prompt_start"],
-        fidelity=Fidelity(row["fidelity"]) if row["fidelity"] else None,
-        acceptance_rate=row["acceptance_rate"],
-        tokens_per_step=row["tokens_per_step"],
-        tokens_per_s=row["tokens_per_s"],
-    )
-
-
-def request_row(row: Mapping[str, Any]) -> RequestRow:
+def _request(row: Mapping[str, Any]) -> RequestRow:
     return RequestRow(
         request_id=row["request_id"],
         run_id=row["run_id"],

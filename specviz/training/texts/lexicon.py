@@ -67,8 +67,3 @@ insect jacket kettle lizard mirror napkin ocean parrot quartz ribbon silver turt
 whistle acorn beacon copper dolphin ember feather goblet hollow ivory jasmine kayak lemon marble
 nectar oyster pebble raven sponge thunder velvet willow amber bronze cactus donkey eagle flute
 """.split()
-
-NUMBER_WORDS = """
-zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-sixteen seventeen eighteen nineteen twenty
-""".split()

@@ -15,13 +15,10 @@ import tomli_w
 
 from specviz.bench.numbers import compact, numbers, parts, whole_numbers
 from specviz.bench.plan import Grid, Plan, PlanArm
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFTS
+from specviz.methods import Method, record_of
 from specviz.views.shared.arm_choice import ASK
-
-WITH_DRAFT = frozenset(method.value for method in DEMO_DRAFTS)
-"""Methods that draft with separate weights."""
 
 
 class Where(StrEnum):
@@ -52,7 +49,8 @@ class FormArm:
     @property
     def has_draft(self) -> bool:
         """Whether a draft model or heads can be named."""
-        return self.where != Where.URL and self.method in WITH_DRAFT
+        record = record_of(self.method)
+        return self.where != Where.URL and record is not None and record.needs_draft
 
     @property
     def drafts(self) -> bool:

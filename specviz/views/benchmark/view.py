@@ -11,8 +11,9 @@ from specviz.config import RunStatus
 from specviz.errors import UsageError
 from specviz.runtime import current
 from specviz.store import Store
+from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.store.history.rows import Item, Kind
+from specviz.store.history.history import Item, Kind
 from specviz.views.benchmark import (
     checks as bench_checks,
 )
@@ -45,7 +46,7 @@ SECTIONS: dict[str, Callable[[Opened], None]] = {
 def past_benchmarks(store: Store) -> None:
     """The newest benchmarks; selecting one opens it."""
     st.subheader("Past benchmarks")
-    rows = store.benchmarks(limit=SHOWN)
+    rows = store.read(read_benchmarks, limit=SHOWN)
     if not rows:
         st.markdown(
             "None yet. **Start** runs the plan above: the first one takes about two minutes. "
@@ -86,7 +87,7 @@ def past_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
 
 def show_benchmark(store: Store, benchmark_id: str) -> None:
     """One benchmark: its progress, and its figures so far. Raises StoreError."""
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     progress = current().benchmarks.progress(benchmark_id)
     runs = progress is not None and not progress.phase.is_final
     if row.deleted_at:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.arm_names import told_apart
+from specviz.analysis.arm_names import distinguished
 from specviz.analysis.benchmark.results import load_text
 from specviz.analysis.text import shortened, terminal_text
 from specviz.config import RunConfig
@@ -16,13 +16,14 @@ from specviz.palette import BASELINE, FAMILY_COLOURS
 from specviz.store import Store
 from specviz.store.history.comparison import (
     AnswerRow,
-    ComparedElsewhere,
     ComparedRun,
+    ComparedToolResult,
     read_answers,
     read_compared,
     read_compared_requests,
-    read_elsewhere,
+    read_compared_results,
 )
+from specviz.store.runs.runs import read_trace
 from specviz.trace import Trace
 
 KEPT = 8
@@ -36,7 +37,7 @@ class Arm:
     key: str
     name: str
     colour: str
-    row: ComparedRun | ComparedElsewhere
+    row: ComparedRun | ComparedToolResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +80,23 @@ class Compared:
             for arm, row in zip(found, rows, strict=True)
         ]
 
-    def elsewhere(self) -> list[tuple[Arm, ComparedElsewhere]]:
+    def elsewhere(self) -> list[tuple[Arm, ComparedToolResult]]:
         """Those that another tool measured."""
-        return [(arm, arm.row) for arm in self.arms if isinstance(arm.row, ComparedElsewhere)]
+        return [(arm, arm.row) for arm in self.arms if isinstance(arm.row, ComparedToolResult)]
 
 
 def open_compared(store: Store, ids: Sequence[str]) -> Compared:
     """Raises StoreError."""
-    runs = {row.run.run_id: row for row in store.read(lambda cursor: read_compared(cursor, ids))}
-    others = store.read(lambda cursor: read_elsewhere(cursor, ids))
-    found: dict[str, ComparedRun | ComparedElsewhere] = {
+    runs = {row.run.run_id: row for row in store.read(read_compared, ids)}
+    others = store.read(read_compared_results, ids)
+    found: dict[str, ComparedRun | ComparedToolResult] = {
         **runs,
         **{row.elsewhere_id: row for row in others},
     }
     shown = [key for key in ids if key in found and found[key].deleted_at is None]
     notices = [_why_not(key, found.get(key)) for key in ids if key not in shown]
     rows = [found[key] for key in shown]
-    names = told_apart([_title(row) for row in rows], [_details(row) for row in rows])
+    names = distinguished([_title(row) for row in rows], [_details(row) for row in rows])
     arms = tuple(
         Arm(key, name, colour, row)
         for key, name, colour, row in zip(
@@ -120,15 +121,15 @@ def one_line(text: str, most: int = NAME_CHARS) -> str:
     return terminal_text(shortened(" ".join(text.split()), most))
 
 
-def _title(row: ComparedRun | ComparedElsewhere) -> str:
-    if isinstance(row, ComparedElsewhere):
+def _title(row: ComparedRun | ComparedToolResult) -> str:
+    if isinstance(row, ComparedToolResult):
         return one_line(row.name)
     return one_line(row.name or row.arm or row.run.config.title)
 
 
-def _details(row: ComparedRun | ComparedElsewhere) -> tuple[str, ...]:
+def _details(row: ComparedRun | ComparedToolResult) -> tuple[str, ...]:
     """What distinguishes equal titles, the most useful first."""
-    if isinstance(row, ComparedElsewhere):
+    if isinstance(row, ComparedToolResult):
         return (row.tool, "", "", "", "")
     config = row.run.config
     return (
@@ -142,10 +143,10 @@ def _details(row: ComparedRun | ComparedElsewhere) -> tuple[str, ...]:
     )
 
 
-def _why_not(key: str, row: ComparedRun | ComparedElsewhere | None) -> str:
+def _why_not(key: str, row: ComparedRun | ComparedToolResult | None) -> str:
     if row is None:
         return f"There is no run {one_line(key)} in the database."
-    kind = "results" if isinstance(row, ComparedElsewhere) else "run"
+    kind = "results" if isinstance(row, ComparedToolResult) else "run"
     return (
         f"{_title(row)} ({kind} {one_line(key)}) was deleted: undo that on its own page to compare "
         "it again."
@@ -156,14 +157,14 @@ def _why_not(key: str, row: ComparedRun | ComparedElsewhere | None) -> str:
 def _requests(_store: Store, runs: tuple[tuple[str, int, str], ...]) -> pd.DataFrame:
     """As long as no request ends, they stay as they are."""
     ids = [run_id for run_id, *_ in runs]
-    return _store.read(lambda cursor: read_compared_requests(cursor, ids))
+    return _store.read(read_compared_requests, ids)
 
 
 @st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
 def _answers(_store: Store, request_ids: tuple[str, ...]) -> list[AnswerRow]:
-    return _store.read(lambda cursor: read_answers(cursor, request_ids))
+    return _store.read(read_answers, request_ids)
 
 
 @st.cache_resource(max_entries=2 * KEPT, show_spinner=False)
 def _trace(_store: Store, request_id: str) -> Trace:
-    return _store.trace(request_id)
+    return _store.read(read_trace, request_id)

@@ -11,7 +11,7 @@ from specviz.analysis.compare.config_diff import Field, config_diff, facts_of_ru
 from specviz.analysis.compare.paired import FIGURES, Change, changes, shared_prompts
 from specviz.analysis.compare.positions import PositionRate, rates_by_position
 from specviz.analysis.compare.reasons import not_for_times, to_mind
-from specviz.store.history.comparison import ComparedElsewhere
+from specviz.store.history.comparison import ComparedToolResult
 from specviz.views.compare import tables
 from specviz.views.compare.figures.changes import ChangeDot, paired_changes
 from specviz.views.compare.figures.positions import PositionLine, acceptance_by_position
@@ -86,7 +86,7 @@ def configuration(compared: Compared) -> None:
     )
     facts_of_arms = [
         tables.facts_of_elsewhere(arm.row)
-        if isinstance(arm.row, ComparedElsewhere)
+        if isinstance(arm.row, ComparedToolResult)
         else facts[arm.key] | tables.more_facts(arm.row)
         for arm in compared.arms
     ]
@@ -163,7 +163,7 @@ def _show_caveats(
         st.caption(escaped(f"{', '.join(names)}: {note}."))
 
 
-def _reported_rates(row: ComparedElsewhere) -> tuple[PositionRate, ...]:
+def _reported_rates(row: ComparedToolResult) -> tuple[PositionRate, ...]:
     rates = enumerate(row.acceptance_rate_per_pos, start=1)
     return tuple(PositionRate(position, rate) for position, rate in rates)
 

@@ -10,7 +10,7 @@ from specviz.analysis.benchmark.results import load_text
 from specviz.analysis.compare.config_diff import Field
 from specviz.analysis.compare.paired import Change
 from specviz.analysis.text import digits, terminal_text
-from specviz.store.history.comparison import ComparedElsewhere, ComparedRun
+from specviz.store.history.comparison import ComparedRun, ComparedToolResult
 from specviz.views.compare.figures.changes import percent_text
 from specviz.views.compare.figures.positions import PositionLine
 from specviz.views.compare.opened import Arm, RunArm
@@ -85,7 +85,7 @@ def _rate_text(line: PositionLine, place: int) -> str | None:
 
 
 def own_table(
-    runs: Sequence[RunArm], elsewhere: Sequence[tuple[Arm, ComparedElsewhere]]
+    runs: Sequence[RunArm], elsewhere: Sequence[tuple[Arm, ComparedToolResult]]
 ) -> pd.DataFrame:
     """Every run's and every foreign result's own figures, over its own requests."""
     lines = [_own_line(arm.name, arm.finished) for arm in runs]
@@ -109,7 +109,7 @@ def _own_line(name: str, requests: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def _elsewhere_line(name: str, row: ComparedElsewhere) -> dict[str, object]:
+def _elsewhere_line(name: str, row: ComparedToolResult) -> dict[str, object]:
     return {
         "run": name,
         "source": f"elsewhere: {terminal_text(row.tool)}",
@@ -166,7 +166,7 @@ def more_facts(row: ComparedRun) -> dict[str, str | None]:
     }
 
 
-def facts_of_elsewhere(row: ComparedElsewhere) -> dict[str, str | None]:
+def facts_of_elsewhere(row: ComparedToolResult) -> dict[str, str | None]:
     """What a foreign file contains of its configuration; the rest is unknown."""
     has_load = row.concurrency is not None or row.request_rate is not None
     known = {

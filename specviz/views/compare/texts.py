@@ -15,7 +15,7 @@ from specviz.analysis.compare.rows import Row, aligned_rows
 from specviz.analysis.text import probability_text, token_name
 from specviz.store import Store
 from specviz.store.history.comparison import AnswerRow
-from specviz.store.runs.requests import read_titles
+from specviz.store.runs.runs import read_titles
 from specviz.trace import Trace
 from specviz.views.compare import state
 from specviz.views.compare.html import rows_html
@@ -95,7 +95,7 @@ def replay(compared: Compared) -> None:
 
 def _place(store: Store, said: Said) -> int:
     """Which of its run's requests an answer is, from 0."""
-    titles = store.read(lambda cursor: read_titles(cursor, said.arm.key))
+    titles = store.read(read_titles, said.arm.key)
     return [title.request_id for title in titles].index(said.row.request_id)
 
 

@@ -33,7 +33,7 @@ def show_compare(store: Store) -> None:
     """Pick two or more, then see them side by side. Raises StoreError."""
     asked = state.asked()
     first = asked[: state.MOST_ARMS]
-    candidates = store.read(lambda cursor: read_candidates(cursor, OFFERED, first))
+    candidates = store.read(read_candidates, OFFERED, first)
     compared = open_compared(store, first)
     st.subheader(pages.COMPARE.title)
     if not candidates and not compared.arms:

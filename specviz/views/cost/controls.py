@@ -19,6 +19,7 @@ from specviz.analysis.cost.payback import Training
 from specviz.analysis.cost.prices import OWN_MACHINE, gpu_prices
 from specviz.errors import UsageError
 from specviz.store import Store
+from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.views.cost import state
 from specviz.views.cost.case import Case
@@ -34,7 +35,7 @@ DOLLARS, GPU_HOURS = "$", "GPU hours"
 
 def choose_case(store: Store) -> Case:
     """Draws the controls. Raises UsageError where they do not make a case, with what to do."""
-    rows = [row for row in store.benchmarks(limit=SHOWN) if row.finished]
+    rows = [row for row in store.read(read_benchmarks, limit=SHOWN) if row.finished]
     state.begin_with(state.SOURCE, state.SOURCES, state.MEASURED if rows else state.TABLE)
     source = st.selectbox("Requests/h", state.SOURCES, **state.kept(state.SOURCE))
     state.write(state.SOURCE, source)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import streamlit as st
 
@@ -49,7 +48,7 @@ class Chosen:
         return EvidenceKey(
             row.benchmark_id,
             row.finished,
-            self.opened.store.read(partial(count_replays, benchmark_id=row.benchmark_id)),
+            self.opened.store.read(count_replays, row.benchmark_id),
             tuple((arm.arm_index, arm.k or 0) for arm in arms),
             arms[0].baseline,
             place.temperature,

@@ -10,6 +10,7 @@ import streamlit as st
 from specviz.analysis.benchmark.families import Family, families
 from specviz.analysis.k.answers import step_ms
 from specviz.store import Store
+from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.sweep.curves import Place
 from specviz.views.k import state
@@ -65,7 +66,7 @@ def with_a_k(opened: Opened) -> list[Family]:
 
 
 def _chosen(store: Store) -> Chosen | None:
-    rows = [row for row in store.benchmarks(limit=SHOWN) if row.finished]
+    rows = [row for row in store.read(read_benchmarks, limit=SHOWN) if row.finished]
     if not rows:
         return None
     row = _benchmark(rows)

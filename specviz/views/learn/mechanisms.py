@@ -9,17 +9,23 @@ import pandas as pd
 import streamlit as st
 
 from specviz.analysis.text import digits, probability_text, token_name
-from specviz.config import Method
 from specviz.errors import StoreError
 from specviz.figures.draft_tree import draft_tree
 from specviz.figures.style import MONO, Ground
+from specviz.methods import Method, record_of
 from specviz.palette import ACCEPTED, RECOVERED
 from specviz.runtime import current
-from specviz.store import RunRow
+from specviz.store.history.history import HistoryRow
 from specviz.trace import ROOT, Origin, Step
 from specviz.views.learn import state
-from specviz.views.learn.methods import MECHANISMS
-from specviz.views.learn.traces import Recording, methods, shipped, stored, stored_choices
+from specviz.views.learn.traces import (
+    Recording,
+    method_of,
+    methods,
+    shipped,
+    stored,
+    stored_choices,
+)
 from specviz.views.shared import pages
 from specviz.views.shared.charts import NO_TOOLBAR, figure_row, page_ground
 from specviz.views.shared.tables import show_figures
@@ -41,11 +47,11 @@ def mechanisms() -> None:
     except StoreError as error:
         st.error(str(error), icon=":material/error:")
         return
-    method = recording.run.config.method
+    record = record_of(recording.run.config.method)
     source = ""
-    if method in MECHANISMS:
-        st.markdown(MECHANISMS[method].drafts)
-        source = f"{MECHANISMS[method].source} · "
+    if record is not None:
+        st.markdown(record.mechanism)
+        source = f"{record.source} · "
     st.caption(source + _where_from(recording))
     if (run_id := state.run_id()) is not None:
         pages.link(pages.RUNS, "The whole replay, under Runs", parameters={"run": run_id})
@@ -60,7 +66,7 @@ def _chosen() -> Recording:
     """Raises StoreError for a run that cannot be shown."""
     rows = stored_choices(current().store)
     state.start(state.METHOD, Method.DRAFT_MODEL.value)
-    state.show_method_of({row.run.run_id: row.run.config.method for row in rows})
+    state.show_method_of({row.item.item_id: method_of(row) for row in rows})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         method = st.segmented_control(
             "Method",
@@ -75,9 +81,9 @@ def _chosen() -> Recording:
     return shipped(Method(method or Method.DRAFT_MODEL))
 
 
-def _run_control(rows: Sequence[RunRow]) -> str | None:
+def _run_control(rows: Sequence[HistoryRow]) -> str | None:
     """A stored run instead of the recorded one."""
-    titles = {row.run.run_id: f"{row.run.config.title} · {row.prompt_start}" for row in rows}
+    titles = {row.item.item_id: f"{row.title} · {row.prompt_start}" for row in rows}
     wanted = state.run_id()
     options = [*titles] if wanted is None or wanted in titles else [*titles, wanted]
     state.show_run(wanted)

@@ -1,7 +1,6 @@
-"""Everything the Learn page remembers between script runs, in one place.
+"""The Learn page's session state.
 
-The widget keys below are the names of their URL parameters, so that a page can be shared as it
-stands. The two distributions, the stored run and the step are written into it here: a table has no
+The widget keys below are the names of their URL parameters, so a link shows the same page. The two distributions, the stored run and the step are written into it here: a table has no
 binding, a bound selection would write its title, and a bound slider that gets another
 end takes its value from the URL.
 """

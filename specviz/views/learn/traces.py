@@ -11,7 +11,9 @@ import streamlit as st
 from specviz.config import Method, Prompt, Run
 from specviz.errors import StoreError
 from specviz.paths import DATA
-from specviz.store import RunRow, Store, recording_from_dict
+from specviz.store import Store, recording_from_dict
+from specviz.store.history.history import HistoryFilter, HistoryRow, Kind, read_history
+from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Fidelity, Trace, fold
 
 TRACES = DATA / "traces"
@@ -50,9 +52,16 @@ def stored(store: Store, run_id: str) -> Recording:
     return found
 
 
-def stored_choices(store: Store) -> list[RunRow]:
+def stored_choices(store: Store) -> list[HistoryRow]:
     """Stored runs with a trace of their drafts, the newest first."""
-    return [row for row in store.recent_runs(limit=LOOKED_THROUGH) if _drafts(row)]
+    traced = HistoryFilter(kinds=(Kind.RUN,), fidelities=(Fidelity.TRACED,))
+    found = store.read(read_history, traced, limit=LOOKED_THROUGH).rows
+    return [row for row in found if row.tokens_per_step and method_of(row) is not Method.BASELINE]
+
+
+def method_of(row: HistoryRow) -> Method | None:
+    """The method of a stored run; None if it is not known."""
+    return Method(row.methods[0]) if row.methods else None
 
 
 def methods() -> Sequence[Method]:
@@ -60,18 +69,10 @@ def methods() -> Sequence[Method]:
     return [method for method in Method if method is not Method.BASELINE]
 
 
-def _drafts(row: RunRow) -> bool:
-    return (
-        row.fidelity is Fidelity.TRACED
-        and row.run.config.method is not Method.BASELINE
-        and bool(row.tokens_per_step)
-    )
-
-
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _stored(_store: Store, run_id: str) -> Recording:
-    run = _store.run(run_id)
-    requests = _store.requests_of(run_id)
+    run = _store.read(read_run, run_id)
+    requests = _store.read(read_requests, run_id)
     if not requests or requests[0].fidelity is None:
         raise StoreError(f"The run {run_id} has no steps: choose another.")
-    return Recording(run, requests[0].prompt, _store.trace(requests[0].request_id))
+    return Recording(run, requests[0].prompt, _store.read(read_trace, requests[0].request_id))

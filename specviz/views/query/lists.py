@@ -97,13 +97,13 @@ def _change(store: Store, saved: SavedQuery) -> None:
     with st.container(horizontal=True):
         if st.button("Rename", key=f"query_rename_{saved.name}"):
             try:
-                store.write(lambda cursor: rename_query(cursor, saved.name, name))
+                store.write(rename_query, saved.name, name)
             except SpecvizError as error:
                 st.error(escaped(str(error)), icon=":material/error:")
             else:
                 st.rerun()
         if st.button("Delete", key=f"query_delete_{saved.name}", icon=":material/delete:"):
-            store.write(lambda cursor: delete_query(cursor, saved.name))
+            store.write(delete_query, saved.name)
             st.rerun()
 
 

@@ -129,7 +129,7 @@ def _save(store: Store, sql: str) -> None:
     if st.button("Save", type="primary", icon=":material/save:"):
         try:
             now = datetime.now(UTC)
-            store.write(lambda cursor: put_query(cursor, name, sql, now))
+            store.write(put_query, name, sql, now)
         except SpecvizError as error:
             st.error(escaped(str(error)), icon=":material/error:")
         else:

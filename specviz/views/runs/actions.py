@@ -8,8 +8,7 @@ import streamlit as st
 
 from specviz.store import Store
 from specviz.store.history.edits import KEPT_DELETED
-from specviz.store.history.history import read_run_ids
-from specviz.store.history.rows import HistoryRow, Item, Kind
+from specviz.store.history.history import HistoryRow, Item, Kind, read_run_ids
 from specviz.views.runs import edit, state
 from specviz.views.shared import pages
 from specviz.views.shared.exchange import export_control, import_control
@@ -65,8 +64,8 @@ def _open_button(chosen: Sequence[HistoryRow]) -> None:
 
 
 def _compare_button(store: Store, chosen: Sequence[HistoryRow]) -> None:
-    elsewhere = any(row.item.kind is Kind.ELSEWHERE for row in chosen)
-    run_ids = store.read(lambda cursor: read_run_ids(cursor, [row.item for row in chosen]))
+    elsewhere = any(row.item.kind is Kind.TOOL_RESULT for row in chosen)
+    run_ids = store.read(read_run_ids, [row.item for row in chosen])
     if st.button(
         "Compare",
         icon=":material/difference:",

@@ -15,12 +15,11 @@ from specviz.errors import SpecvizError
 from specviz.store import Store
 from specviz.store.history import edits
 from specviz.store.history.edits import KEPT_DELETED
-from specviz.store.history.history import read_choices
-from specviz.store.history.rows import About, HistoryRow, Item, Kind
+from specviz.store.history.history import About, HistoryRow, Item, Kind, read_choices
 from specviz.views.runs import state
 from specviz.views.shared.text import counted, escaped
 
-NOUNS = {Kind.RUN: "run", Kind.BENCHMARK: "benchmark", Kind.ELSEWHERE: "result from elsewhere"}
+NOUNS = {Kind.RUN: "run", Kind.BENCHMARK: "benchmark", Kind.TOOL_RESULT: "result from elsewhere"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ def delete(store: Store, items: Sequence[Item]) -> None:
     """Delete lines and offer undo, or show why they cannot be deleted."""
     now = datetime.now(UTC)
     try:
-        store.write(lambda cursor: edits.delete(cursor, items, now))
+        store.write(edits.delete, items, now)
     except SpecvizError as error:
         st.error(escaped(str(error)), icon=":material/error:")
     else:

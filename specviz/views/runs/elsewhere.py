@@ -11,8 +11,8 @@ import streamlit as st
 
 from specviz.analysis.text import digits, terminal_text
 from specviz.store import Store
-from specviz.store.history.elsewhere import MOST_REQUESTS, read_elsewhere, read_elsewhere_requests
-from specviz.store.history.rows import Item, Kind
+from specviz.store.history.history import Item, Kind
+from specviz.store.history.tool_result import MOST_REQUESTS, read_tool_requests, read_tool_result
 from specviz.views.runs import edit as runs_edit
 from specviz.views.runs import state
 from specviz.views.shared.exchange import export_control
@@ -31,7 +31,7 @@ SECTIONS = ("Figures", "Requests", "File")
 def show_elsewhere(store: Store, elsewhere_id: str) -> None:
     """One import: what it is, its figures, its requests. Raises StoreError."""
     state.opened()
-    row = store.read(lambda cursor: read_elsewhere(cursor, elsewhere_id))
+    row = store.read(read_tool_result, elsewhere_id)
     _heading(store, row)
     chosen = st.segmented_control(
         "Section", SECTIONS, default="Figures", required=True, label_visibility="collapsed",
@@ -55,8 +55,8 @@ def totals(row: Row) -> pd.DataFrame:
         "time of the measurement, s": digits(row["duration_s"]),
         "prompt tokens": _whole(row["prompt_tokens"]),
         "output tokens": _whole(row["output_tokens"]),
-        "requests per second": digits(row["requests_per_s"]),
-        "output tok/s of all streams": digits(row["output_tokens_per_s"]),
+        "requests per second": digits(row["request_throughput"]),
+        "output tok/s of all streams": digits(row["output_throughput"]),
         "drafting steps": _whole(row["num_drafts"]),
         "draft tokens": _whole(row["num_draft_tokens"]),
         "accepted tokens": _whole(row["num_accepted_tokens"]),
@@ -81,7 +81,7 @@ def latencies(row: Row) -> pd.DataFrame:
 
 
 def _heading(store: Store, row: Row) -> None:
-    item = Item(Kind.ELSEWHERE, row["elsewhere_id"])
+    item = Item(Kind.TOOL_RESULT, row["elsewhere_id"])
     if row["deleted_at"]:
         runs_edit.deleted_banner(store, [item], row["deleted_at"])
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -135,7 +135,7 @@ def _figures(row: Row) -> None:
 
 
 def _requests(store: Store, elsewhere_id: str) -> None:
-    rows: Sequence[Row] = store.read(lambda cursor: read_elsewhere_requests(cursor, elsewhere_id))
+    rows: Sequence[Row] = store.read(read_tool_requests, elsewhere_id)
     if not rows:
         st.info("The file has no single requests: it was saved without details.")
         return

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from specviz.store import Store
-from specviz.store.file.size import read_share, room_of, share_text
-from specviz.store.history.rows import About
+from specviz.store.history.history import About
+from specviz.store.history.size import file_size_of, read_share, share_text
 from specviz.views.runs.opened import OpenedArm
 
 
@@ -48,5 +48,5 @@ def environment(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> pd.DataFr
 
 def room_text(store: Store, abouts: Sequence[About]) -> str:
     """What is stored of the runs, and about how much room that takes."""
-    share = store.read(lambda cursor: read_share(cursor, [about.item for about in abouts]))
-    return f"Stored: {share_text(share, room_of(store))}."
+    share = store.read(read_share, [about.item for about in abouts])
+    return f"Stored: {share_text(share, file_size_of(store))}."

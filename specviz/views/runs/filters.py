@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.store.history.rows import Choices, HistoryFilter, Kind, Order
+from specviz.store.history.history import Choices, HistoryFilter, Kind, Order
 from specviz.views.runs import state
 from specviz.views.shared.text import CATEGORY_NAMES
 from specviz.views.shared.url_controls import bound
@@ -19,7 +19,7 @@ ORDER_NAMES = {
     Order.REQUESTS: "most requests first",
     Order.ACCEPTANCE: "highest acceptance first",
     Order.TOKENS_PER_STEP: "most tok/step first",
-    Order.TOKENS_PER_S: "most tok/s first",
+    Order.OUTPUT_THROUGHPUT: "most tok/s first",
 }
 _LABELS = {
     "methods": "Method",

@@ -11,9 +11,16 @@ import streamlit as st
 
 from specviz.analysis.text import shortened, size_text, terminal_text
 from specviz.store import Store
-from specviz.store.file.size import read_share, room_of, share_text
-from specviz.store.history.history import has_history, read_choices, read_history
-from specviz.store.history.rows import History, HistoryRow, Item, Kind
+from specviz.store.history.history import (
+    History,
+    HistoryRow,
+    Item,
+    Kind,
+    has_history,
+    read_choices,
+    read_history,
+)
+from specviz.store.history.size import file_size_of, read_share, share_text
 from specviz.views.runs import edit, state
 from specviz.views.runs.actions import act_on, import_button
 from specviz.views.runs.filters import choose_filter
@@ -42,9 +49,7 @@ def show_list(store: Store) -> None:
     page = state.page()
 
     def read(offset: int) -> History:
-        return store.read(
-            lambda cursor: read_history(cursor, wanted, order=order, limit=PAGE_SIZE, offset=offset)
-        )
+        return store.read(read_history, wanted, order=order, limit=PAGE_SIZE, offset=offset)
 
     found = read((page - 1) * PAGE_SIZE)
     if not found.rows and page > 1:
@@ -92,9 +97,9 @@ def table_of(rows: Sequence[HistoryRow]) -> pd.DataFrame:
                 for row in rows
             ],
             "requests": [row.num_requests or None for row in rows],
-            "acceptance": [row.acceptance_rate for row in rows],
+            "acceptance": [row.draft_acceptance_rate for row in rows],
             "tok/step": [row.tokens_per_step for row in rows],
-            "tok/s": [row.tokens_per_s for row in rows],
+            "tok/s": [row.output_throughput for row in rows],
             "status": [row.status for row in rows],
             "fidelity": [", ".join(row.fidelities) or None for row in rows],
             "model": [_cell(", ".join(_last(name) for name in row.models)) for row in rows],
@@ -184,7 +189,7 @@ def _nothing() -> None:
 
 
 def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
-    """Pages, and disk use."""
+    """Pages, and the size of the database."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{total:,} {'line' if total == 1 else 'lines'} · {_room(store, chosen)}")
         st.space("stretch")
@@ -195,14 +200,14 @@ def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
 
 def _room(store: Store, chosen: Sequence[HistoryRow]) -> str:
     """What the database takes, and the ticked lines of it."""
-    room = room_of(store)
+    size = file_size_of(store)
     text = "a shared database"
-    if room:
-        text = f"database {size_text(room.file_bytes)}"
-        text += f" + {size_text(room.log_bytes)} log" if room.log_bytes else ""
+    if size:
+        text = f"database {size_text(size.file_bytes)}"
+        text += f" + {size_text(size.log_bytes)} log" if size.log_bytes else ""
     if chosen:
-        share = store.read(lambda cursor: read_share(cursor, [row.item for row in chosen]))
-        text += f" · ticked: {share_text(share, room)}"
+        share = store.read(read_share, [row.item for row in chosen])
+        text += f" · ticked: {share_text(share, size)}"
     return text
 
 

@@ -10,7 +10,13 @@ import streamlit as st
 from specviz.analysis.arm_names import arm_names
 from specviz.config import EngineKind, Run, RunConfig, RunStatus
 from specviz.store import RequestRow, Store
-from specviz.store.runs.requests import RequestTitle, read_request, read_titles
+from specviz.store.runs.runs import (
+    RequestTitle,
+    count_requests,
+    read_request,
+    read_titles,
+    read_trace,
+)
 from specviz.trace import Fidelity, Trace
 
 KEPT_TRACES = 16
@@ -40,7 +46,7 @@ class OpenedArm:
         if self.request.fidelity is None:
             return None
         if self.run.status is RunStatus.RUNNING:
-            return self.store.trace(self.request.request_id)
+            return self.store.read(read_trace, self.request.request_id)
         return _ended_trace(self.store, self.request.request_id)
 
     @property
@@ -81,15 +87,15 @@ def opened_arms(store: Store, runs: Sequence[Run], place: int = 0) -> list[Opene
 
 def titles_of(store: Store, run: Run) -> list[RequestTitle]:
     """The requests of a run, to choose one of them."""
-    return store.read(lambda cursor: read_titles(cursor, run.run_id))
+    return store.read(read_titles, run.run_id)
 
 
 def _opened_arm(store: Store, name: str, run: Run, place: int) -> OpenedArm:
-    request = store.read(lambda cursor: read_request(cursor, run.run_id, place))
-    return OpenedArm(name, run, request, store, len(titles_of(store, run)))
+    request = store.read(read_request, run.run_id, place)
+    return OpenedArm(name, run, request, store, store.read(count_requests, run.run_id))
 
 
 @st.cache_resource(max_entries=KEPT_TRACES, show_spinner=False)
 def _ended_trace(_store: Store, request_id: str) -> Trace:
     """A request that has ended never changes, and the widgets of a section ask for it often."""
-    return _store.trace(request_id)
+    return _store.read(read_trace, request_id)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from specviz.store.history.rows import HistoryFilter, Item, Kind, Order
+from specviz.store.history.history import HistoryFilter, Item, Kind, Order
 from specviz.views.shared.pages import BENCHMARK, RUNS, Page
 
 RUN, GROUP, ELSEWHERE = "run", "group", "elsewhere"  # in the URL: what is open

@@ -12,9 +12,8 @@ import streamlit as st
 from specviz.analysis.text import digits, terminal_text
 from specviz.config import Run
 from specviz.store import Store
-from specviz.store.history.history import read_about
-from specviz.store.history.rows import About
-from specviz.store.runs.requests import RequestTitle
+from specviz.store.history.history import About, read_about
+from specviz.store.runs.runs import RequestTitle
 from specviz.views.runs import sections as run_sections
 from specviz.views.runs import state
 from specviz.views.runs.about import heading
@@ -37,7 +36,7 @@ def show_runs(store: Store, runs: Sequence[Run], *, source: str) -> None:
     state.opened()
     place = state.place()
     arms = opened_arms(store, runs, place)
-    known = store.read(lambda cursor: read_about(cursor, [run.run_id for run in runs]))
+    known = store.read(read_about, [run.run_id for run in runs])
     abouts = [known[run.run_id] for run in runs]
     heading(store, arms, abouts)
     _choose_request(store, arms)
@@ -137,7 +136,7 @@ def _figures(arms: Sequence[OpenedArm]) -> pd.DataFrame:
                 "alpha": metrics and digits(metrics.alpha),
                 "mean acceptance length": metrics and digits(metrics.mean_acceptance_length),
                 "tok/step": metrics and digits(metrics.tokens_per_step),
-                "tok/s": metrics and digits(metrics.tokens_per_s),
+                "tok/s": metrics and digits(metrics.output_throughput),
                 "TTFT ms": metrics and digits(metrics.ttft_ms),
                 "TPOT ms": metrics and digits(metrics.tpot_ms),
                 "E2E ms": metrics and digits(metrics.e2el_ms),

@@ -13,7 +13,7 @@ from specviz.analysis.text import size_text
 from specviz.config import MAX_K, Method
 from specviz.errors import SpecvizError
 from specviz.store import Store
-from specviz.store.exchange import Format, Imported, Told, import_file
+from specviz.store.exchange import Format, Imported, ImportLabels, import_file
 from specviz.views.shared.export_file import ExportFile
 from specviz.views.shared.text import escaped
 
@@ -120,7 +120,7 @@ def _imported(store: Store, upload: Any, by_person: dict[str, Any]) -> Imported 
         with tempfile.TemporaryDirectory(prefix="specviz-upload-") as folder:
             path = Path(folder) / "upload"
             path.write_bytes(upload.getbuffer())
-            person = Told(method, k, by_person["name"].strip() or None)
+            person = ImportLabels(method, k, by_person["name"].strip() or None)
             return import_file(store, path, person, name=upload.name)
     except SpecvizError as error:
         return str(error)

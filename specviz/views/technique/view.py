@@ -9,6 +9,7 @@ from specviz.analysis.advisor.recommend import Recommendation, recommend
 from specviz.analysis.advisor.situation import Facts, Situation, situation_of
 from specviz.bench.advisor_facts import facts_of_benchmark
 from specviz.store import Store
+from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.views.shared.benchmark_results import open_results
 from specviz.views.shared.disagreements import show_disagreements
@@ -35,7 +36,7 @@ def show_technique(store: Store) -> None:
 def _what_answers_change(store: Store) -> None:
     """A fragment: what the documents say below it stays as it is when an answer changes."""
     state.begin()
-    rows = [row for row in store.benchmarks(limit=OFFERED) if row.finished]
+    rows = [row for row in store.read(read_benchmarks, limit=OFFERED) if row.finished]
     chosen = _chosen(rows)
     answers = state.answers()
     facts = _facts(store, chosen, answers)

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from bench_samples import FakeEngine
+from store_samples import frame_of
 
 from specviz.bench.board import BenchBoard
 from specviz.bench.progress import BenchPhase
 from specviz.config import Method, RunStatus
 from specviz.store import Store
+from specviz.store.benchmarks.reads import read_benchmark
 
 Engines = Mapping[Method, FakeEngine | Exception]
 
@@ -36,14 +38,15 @@ def resumed(board: BenchBoard, benchmark_id: str) -> BenchPhase:
 
 
 def assert_complete(store: Store, benchmark_id: str, requests: int) -> None:
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     assert (row.status, row.error) == (RunStatus.FINISHED, None)
     assert row.planned == row.finished == requests
     assert_no_request_twice(store, benchmark_id, requests)
 
 
 def assert_no_request_twice(store: Store, benchmark_id: str, requests: int) -> None:
-    stored = store.query(
+    stored = store.read(
+        frame_of,
         "SELECT count(*) AS n, count(DISTINCT (round_id, prompt_index, turn)) AS different "
         "FROM samples JOIN requests USING (request_id) WHERE benchmark_id = ?",
         [benchmark_id],

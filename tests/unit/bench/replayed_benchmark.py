@@ -19,6 +19,7 @@ from specviz.live.measuring_lock import Turn
 from specviz.opening import TimedArm, open_timed_arm
 from specviz.prompts.sets import PromptSource
 from specviz.store import Store
+from specviz.store.benchmarks.reads import read_benchmark
 
 PLAIN, LARGEST, SMALL, LOOKUP, UNSAID, NOVEL = range(6)
 """Arms: plain decoding, a draft model at K = 3 and 1, n-grams, a K nobody named, suffixes."""
@@ -44,7 +45,9 @@ def measured(store: Store, folder: Path) -> str:
     source = PromptSource(file=str(path), format="spec-bench")
     board = BenchBoard(store, Turn(), _arms)
     benchmark_id = board.start(Plan("Small", ARMS, source, warmup=1, max_tokens=20))
-    assert ended(board, benchmark_id) is BenchPhase.FINISHED, store.benchmark(benchmark_id).error
+    assert ended(board, benchmark_id) is BenchPhase.FINISHED, store.read(
+        read_benchmark, benchmark_id
+    ).error
     return benchmark_id
 
 

@@ -10,6 +10,7 @@ import pytest
 from bench_boards import asked, assert_complete, ended, until
 from bench_plans import BASELINE, NGRAM
 from bench_samples import FakeEngine
+from store_samples import frame_of
 
 from specviz.bench.plan import Load, PlanArm
 from specviz.bench.progress import BenchPhase
@@ -18,6 +19,8 @@ from specviz.config import Method, Prompt, RunStatus
 from specviz.errors import RequestRefused, ServerStartFailed, UsageError
 from specviz.prompts.sets import PromptSource
 from specviz.store import Store
+from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks
+from specviz.store.runs.runs import read_group
 
 
 def test_a_finished_plan_is_stored_completely(store: Store, new_board, new_plan) -> None:
@@ -39,7 +42,7 @@ def test_a_finished_plan_is_stored_completely(store: Store, new_board, new_plan)
     progress = board.progress(benchmark_id)
     assert progress.done == progress.planned == 64 and progress.left_s is None
     assert [(arm.phase, arm.done, arm.failed) for arm in progress.arms] == [("finished", 32, 0)] * 2
-    assert progress.arms[1].acceptance_rate == pytest.approx(0.5)
+    assert progress.arms[1].draft_acceptance_rate == pytest.approx(0.5)
     results = results_of(store, benchmark_id)
     assert len(results.cells) == 8
     assert {cell.requests for cell in results.cells} == {8}
@@ -47,7 +50,7 @@ def test_a_finished_plan_is_stored_completely(store: Store, new_board, new_plan)
     (check,) = results.checks
     assert check.agrees and check.rounds_without == 0 and check.num_drafts == 64
     json.dumps(document(store, benchmark_id), allow_nan=False)
-    runs = store.group(benchmark_id)
+    runs = store.read(read_group, benchmark_id)
     assert len(runs) == 8 and {run.status for run in runs} == {RunStatus.FINISHED}
 
 
@@ -85,7 +88,7 @@ def test_one_benchmark_runs_at_a_time(store: Store, new_board, new_plan) -> None
         board.start(new_plan())
     with pytest.raises(UsageError, match="Test is running"):
         board.resume(first)
-    assert [row.benchmark_id for row in store.benchmarks()] == [first]
+    assert [row.benchmark_id for row in store.read(read_benchmarks)] == [first]
 
 
 @pytest.mark.parametrize("load", [Load(concurrency=1), Load(concurrency=3), Load(request_rate=60)])
@@ -125,9 +128,9 @@ def test_an_arm_that_cannot_open_ends_alone(store: Store, new_board, new_plan) -
     board = new_board({Method.BASELINE: FakeEngine(), Method.NGRAM: failed})
     benchmark_id = board.start(new_plan(BASELINE, NGRAM))
     assert ended(board, benchmark_id) is BenchPhase.PARTIAL
-    assert "out of memory" in store.benchmark(benchmark_id).error
+    assert "out of memory" in store.read(read_benchmark, benchmark_id).error
     assert [arm.error for arm in results_of(store, benchmark_id).arms] == [None, str(failed)]
-    assert store.benchmark(benchmark_id).finished == 6
+    assert store.read(read_benchmark, benchmark_id).finished == 6
 
 
 @pytest.mark.parametrize("warmup", [0, 3])
@@ -159,12 +162,12 @@ def test_a_refused_prompt_is_a_failed_request_of_a_plan_that_finishes(
     board = new_board({Method.BASELINE: FakeEngine(say=refuse)})
     benchmark_id = board.start(new_plan(turns=turns))
     assert ended(board, benchmark_id) is BenchPhase.FINISHED
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     assert (row.status, row.error) == (RunStatus.FINISHED, None)
     assert (row.planned, row.finished) == (6 * turns, 5 * turns)
     (cell,) = results_of(store, benchmark_id).cells
     assert (cell.requests, cell.failed) == (5 * turns, 1)
-    samples = store.query("SELECT error FROM requests WHERE status = 'failed'")
+    samples = store.read(frame_of, "SELECT error FROM requests WHERE status = 'failed'")
     assert list(samples["error"]) == ["The prompt does not fit."]
 
 
@@ -187,4 +190,4 @@ def test_a_plan_that_cannot_run_is_refused_before_anything_is_stored(
         board.start(new_plan(odd))
     with pytest.raises(UsageError):
         board.start(replace(new_plan(), prompts=PromptSource(file="/nowhere.jsonl")))
-    assert store.benchmarks() == []
+    assert store.read(read_benchmarks) == []

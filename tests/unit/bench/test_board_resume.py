@@ -18,6 +18,8 @@ from specviz.bench.results import results_of
 from specviz.config import Method, Prompt, RunStatus
 from specviz.errors import EngineError, UsageError
 from specviz.store import Store, open_store
+from specviz.store.benchmarks.reads import read_benchmark
+from specviz.store.runs.runs import read_group
 
 
 def test_what_is_finished_cannot_be_resumed(new_board, new_plan) -> None:
@@ -39,11 +41,11 @@ def test_cancel_keeps_what_finished_and_resuming_asks_the_rest(
     until(lambda: len(engines[Method.NGRAM].asked) > 5)
     board.cancel(benchmark_id)
     assert ended(board, benchmark_id) is BenchPhase.CANCELLED
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     assert row.status is RunStatus.CANCELLED and "resume" in row.error
     answered = sum((engine.answered for engine in engines.values()), Counter())
     assert 5 < row.finished == answered.total() < 80
-    assert {run.status for run in store.group(benchmark_id)} == {RunStatus.CANCELLED}
+    assert {run.status for run in store.read(read_group, benchmark_id)} == {RunStatus.CANCELLED}
     assert all(engine.closed.is_set() for engine in engines.values())
 
     later = {Method.BASELINE: FakeEngine(), Method.NGRAM: FakeEngine()}
@@ -53,7 +55,7 @@ def test_cancel_keeps_what_finished_and_resuming_asks_the_rest(
         assert not asked(engine) & engines[method].answered
     assert_complete(store, benchmark_id, 80)
     assert again.progress(benchmark_id).done == 80
-    assert {run.status for run in store.group(benchmark_id)} == {RunStatus.FINISHED}
+    assert {run.status for run in store.read(read_group, benchmark_id)} == {RunStatus.FINISHED}
 
 
 def test_closing_ends_what_runs_as_interrupted(store: Store, new_board, new_plan) -> None:
@@ -62,7 +64,7 @@ def test_closing_ends_what_runs_as_interrupted(store: Store, new_board, new_plan
     benchmark_id = board.start(new_plan(prompts=50))
     until(lambda: len(engine.asked) > 3)
     board.close()
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     assert row.status is RunStatus.PARTIAL and "closed" in row.error
     assert resumed(new_board({Method.BASELINE: FakeEngine()}), benchmark_id) is BenchPhase.FINISHED
     assert_complete(store, benchmark_id, 50)
@@ -100,7 +102,7 @@ def test_an_engine_that_dies_ends_its_arm_alone(store: Store, new_board, new_pla
     told = board.progress(benchmark_id)
     assert [arm.phase for arm in told.arms] == ["finished", "failed"]
     assert told.arms[1].note == "The engine core died."
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     assert "ngram" in row.error and "The engine core died." in row.error
     arms = results_of(store, benchmark_id).arms
     assert [(arm.finished, arm.error) for arm in arms] == [(10, None), (3, "The engine core died.")]
@@ -123,7 +125,7 @@ def test_requests_that_failed_are_asked_again(store: Store, new_board, new_plan)
     board = new_board({Method.BASELINE: FakeEngine(say=stumble)})
     benchmark_id = board.start(new_plan())
     assert ended(board, benchmark_id) is BenchPhase.PARTIAL
-    assert store.benchmark(benchmark_id).error.startswith("1 requests failed")
+    assert store.read(read_benchmark, benchmark_id).error.startswith("1 requests failed")
     later = FakeEngine()
     assert resumed(new_board({Method.BASELINE: later}), benchmark_id) is BenchPhase.FINISHED
     assert asked(later) == {"prompt 1.0": 1}
@@ -137,7 +139,7 @@ def test_the_time_budget_ends_it_and_resuming_gives_it_another(
     board = new_board({Method.BASELINE: engine})
     benchmark_id = board.start(new_plan(prompts=12, time_budget_s=0.4))
     assert ended(board, benchmark_id) is BenchPhase.PARTIAL
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     assert "time budget" in row.error
     assert 0 < row.finished < 12
     for _ in range(12):
@@ -154,14 +156,14 @@ def test_after_a_crash_only_what_is_missing_is_asked(
     board = new_board(engines)
     plan = new_plan(BASELINE, NGRAM, prompts=30, turns=2, loads=(Load(concurrency=3),))
     benchmark_id = board.start(plan)
-    until(lambda: store.benchmark(benchmark_id).finished >= 20)
+    until(lambda: store.read(read_benchmark, benchmark_id).finished >= 20)
     copy = tmp_path / "crashed.duckdb"
     shutil.copy(store.path, copy)
     shutil.copy(f"{store.path}.wal", f"{copy}.wal")
     board.cancel(benchmark_id)
     ended(board, benchmark_id)
     with open_store(copy) as crashed:
-        row = crashed.benchmark(benchmark_id)
+        row = crashed.read(read_benchmark, benchmark_id)
         assert row.status is RunStatus.PARTIAL
         assert 20 <= row.finished < 120  # what readers saw was on disk
         later = {Method.BASELINE: FakeEngine(), Method.NGRAM: FakeEngine()}
@@ -186,7 +188,7 @@ def test_what_could_not_be_saved_at_the_very_end_is_no_finished_benchmark(
         board = new_board({Method.BASELINE: FakeEngine()})
         benchmark_id = board.start(new_plan(prompts=3))
         assert ended(board, benchmark_id) is BenchPhase.FAILED
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     assert row.status is RunStatus.FAILED
     assert row.error is not None and row.error.count("No space left on device") == 1
     assert resumed(board, benchmark_id) is BenchPhase.FINISHED
@@ -223,7 +225,7 @@ def test_a_defect_ends_it_with_its_name(
     board = new_board({Method.BASELINE: engine})
     benchmark_id = board.start(new_plan(loads=(Load(concurrency=2),)))
     assert ended(board, benchmark_id) is BenchPhase.FAILED
-    row = store.benchmark(benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
     assert row.status is RunStatus.FAILED
     assert row.error == "RuntimeError: no such attribute"
     assert "Traceback" in caplog.text

@@ -24,6 +24,7 @@ from specviz.runtime import opened
 from specviz.store import Store, StoreBusy, open_store
 from specviz.store import store as store_module
 from specviz.store.owner import Owner
+from specviz.store.runs.runs import read_requests
 from specviz.web import query
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m<script>[red]x[/red]\u202egpj.\u200b\r\n\ttail\x00"
@@ -230,6 +231,6 @@ def test_another_program_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_prompt_is_stored_as_it_was(db: Path) -> None:
     """The hostile text is really in there."""
     with open_store(db) as store:
-        (found,) = store.requests_of("run0")
+        (found,) = store.read(read_requests, "run0")
         assert found.status is RunStatus.FINISHED
         assert Prompt(HOSTILE).text == HOSTILE

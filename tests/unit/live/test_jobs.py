@@ -17,6 +17,7 @@ from specviz.errors import ServerUnreachable, StreamBroken, UsageError
 from specviz.live.job import Job, Phase, comparisons
 from specviz.live.jobs import JobBoard
 from specviz.store import Store, open_store
+from specviz.store.runs.runs import read_group, read_run, read_trace
 from specviz.trace import EmittedToken, Event, Fidelity, Origin, Step, Trace
 
 PROMPT = Prompt("hello")
@@ -85,8 +86,8 @@ def test_arms_run_one_after_another_and_are_stored(store: Store) -> None:
     job = finished(jobs.start(PROMPT, [BASELINE, DRAFTED]))
     assert [arm.phase for arm in job.arms] == [Phase.FINISHED, Phase.FINISHED]
     assert [comparison.equal for comparison in comparisons(job.arms)] == [True]
-    assert [run.status for run in store.group(job.job_id)] == [RunStatus.FINISHED] * 2
-    assert store.trace("b") == two
+    assert [run.status for run in store.read(read_group, job.job_id)] == [RunStatus.FINISHED] * 2
+    assert store.read(read_trace, "b") == two
 
 
 def test_an_arm_that_cannot_open_is_stored_as_failed_and_the_others_run(store: Store) -> None:
@@ -94,7 +95,7 @@ def test_an_arm_that_cannot_open_is_stored_as_failed_and_the_others_run(store: S
     job = finished(jobs.start(PROMPT, [BASELINE, DRAFTED]))
     assert [arm.phase for arm in job.arms] == [Phase.FAILED, Phase.FINISHED]
     assert job.arms[0].note == "Nothing answers."
-    assert store.run(job.arms[0].run_id).error == "Nothing answers."
+    assert store.read(read_run, job.arms[0].run_id).error == "Nothing answers."
 
 
 def test_a_defect_ends_every_arm_with_its_name_instead_of_leaving_it_waiting(
@@ -111,8 +112,8 @@ def test_an_answer_that_breaks_off_is_partial_with_what_arrived(store: Store) ->
     jobs = board(store, Breaking(trace("a", 1, 2), broken))
     job = finished(jobs.start(PROMPT, [BASELINE]))
     assert job.arms[0].phase is Phase.PARTIAL
-    assert store.trace("a").token_ids == (1, 2)
-    assert store.run(job.arms[0].run_id).status is RunStatus.PARTIAL
+    assert store.read(read_trace, "a").token_ids == (1, 2)
+    assert store.read(read_run, job.arms[0].run_id).status is RunStatus.PARTIAL
 
 
 def test_cancel_stops_the_request_keeps_what_arrived_and_the_arms_to_come(store: Store) -> None:
@@ -126,8 +127,8 @@ def test_cancel_stops_the_request_keeps_what_arrived_and_the_arms_to_come(store:
     finished(job)
     assert [arm.phase for arm in job.arms] == [Phase.CANCELLED, Phase.CANCELLED]
     assert hanging.closed_requests == 1
-    assert store.trace("a").token_ids == (1, 2)
-    assert store.run(job.arms[0].run_id).status is RunStatus.CANCELLED
+    assert store.read(read_trace, "a").token_ids == (1, 2)
+    assert store.read(read_run, job.arms[0].run_id).status is RunStatus.CANCELLED
 
 
 def test_closing_the_board_ends_running_jobs(store: Store) -> None:

@@ -77,9 +77,7 @@ def benchmark(store: Store, benchmark_id: str = "bench") -> None:
     log.end_round(replace(round_, complete=True, memory_bytes=2**40))
     log.end(RunStatus.PARTIAL, "one request failed")
     foresight = {(0, 0): Foresight(3, 3, (3, 3), (1, 0))}
-    store.write(
-        lambda cursor: put_replay(cursor, benchmark_id, 0, foresight, [StepTime(3, 2.5, 9)])
-    )
+    store.write(put_replay, benchmark_id, 0, foresight, [StepTime(3, 2.5, 9)])
 
 
 def _sample() -> Sample:

@@ -11,7 +11,7 @@ from store_samples import new_run, record, request_events
 from specviz.config import EngineKind, Method, RunConfig
 from specviz.store import Store
 from specviz.store.history.edits import delete, rename, tag, write_note
-from specviz.store.history.rows import Item, Kind
+from specviz.store.history.history import Item, Kind
 from specviz.store.runs.tables import insert
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -53,7 +53,7 @@ def put(store: Store, *lines: Told) -> None:
 
 def _insert(cursor: DuckDBPyConnection, told: Told) -> None:
     item = told.item
-    if item.kind is Kind.ELSEWHERE:
+    if item.kind is Kind.TOOL_RESULT:
         _insert_elsewhere(cursor, told)
     elif item.kind is Kind.BENCHMARK:
         insert_benchmark(cursor, item.item_id, told.at, told.name, told.statuses[0])

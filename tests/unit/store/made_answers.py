@@ -60,14 +60,14 @@ def fill(store: Store) -> None:
 
 
 def put(store: Store, table: str, **row: object) -> None:
-    store.write(lambda cursor: insert(cursor, table, row))
+    store.write(insert, table, row)
 
 
 def put_run(store: Store, run_id: str, config: RunConfig, **changes: object) -> None:
     store.start_run(new_run(run_id=run_id, config=config, started_at=AT.replace(tzinfo=UTC)))
     store.finish_run(run_id, RunStatus.FINISHED)
     if changes:
-        store.write(lambda cursor: update(cursor, "runs", changes, "run_id", run_id))
+        store.write(update, "runs", changes, "run_id", run_id)
 
 
 def put_request(
@@ -78,7 +78,7 @@ def put_request(
     accepted, drafted = figures.get("num_accepted_tokens"), figures.get("num_draft_tokens")
     row = {
         "output_text": "the same, but not at its end.",
-        "tokens_per_s": 1000 * figures["output_tokens"] / figures["e2el_ms"],
+        "output_throughput": 1000 * figures["output_tokens"] / figures["e2el_ms"],
         "draft_acceptance_rate": drafted and accepted / drafted,
         "fidelity": "counted",
         "ttft_ms": 10.0,
@@ -125,4 +125,4 @@ def trace_run(store: Store) -> None:
     recorder.finish(RunStatus.FINISHED)
     store.finish_run("traced", RunStatus.FINISHED)
     extra = {f"extra_{name}_bytes": 1 << 20 for name in ("weights", "kv_cache", "buffers")}
-    store.write(lambda cursor: update(cursor, "requests", extra, "request_id", "t"))
+    store.write(update, "requests", extra, "request_id", "t")

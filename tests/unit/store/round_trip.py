@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format, export, import_file
-from specviz.store.exchange.exported_tables import IMPORTED_AT, SHAPES, Shape
+from specviz.store.exchange.exported_tables import EXPORTED_TABLES, IMPORTED_AT, ExportedTable
 from specviz.store.exchange.selection import rows, select_all
 
 Row = dict[str, object]
@@ -34,15 +34,15 @@ def assert_round_trip(
 
 def assert_equal_rows(store: Store, other: Store) -> None:
     """Every column of every table but the time of import; what still runs is left out."""
-    for shape in SHAPES:
-        assert table_of(other, shape) == table_of(store, shape), shape.table
+    for table in EXPORTED_TABLES:
+        assert table_of(other, table) == table_of(store, table), table.name
 
 
-def table_of(store: Store, shape: Shape) -> list[Row]:
+def table_of(store: Store, table: ExportedTable) -> list[Row]:
     def read(cursor: object) -> pa.Table:
         selection = select_all(cursor)  # type: ignore[arg-type]
-        order = f"ORDER BY {', '.join(shape.key)}"
-        return rows(cursor, shape, selection, order).read_all()  # type: ignore[arg-type]
+        order = f"ORDER BY {', '.join(table.key)}"
+        return rows(cursor, table, selection, order).read_all()  # type: ignore[arg-type]
 
     found = store.read(read).to_pylist()
     return [

@@ -7,13 +7,17 @@ import subprocess
 import sys
 import textwrap
 import uuid
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
+import pandas as pd
+from duckdb import DuckDBPyConnection
 from hypothesis import strategies as st
 
 from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
 from specviz.store import Store
+from specviz.store.history.history import HistoryFilter, Kind, read_history
 from specviz.trace import (
     ROOT,
     EmittedToken,
@@ -77,6 +81,16 @@ def record(store: Store, run: Run, events: list[Event], prompt: str = "What is n
         recorder.append(event)
     recorder.finish(RunStatus.FINISHED)
     store.finish_run(run.run_id, RunStatus.FINISHED)
+
+
+def frame_of(cursor: DuckDBPyConnection, sql: str, values: Sequence[object] = ()) -> pd.DataFrame:
+    """A query's rows, to look into the tables with `store.read`."""
+    return cursor.execute(sql, list(values)).df()
+
+
+def num_runs(cursor: DuckDBPyConnection) -> int:
+    """How many runs there are, those of benchmarks and deleted ones left out."""
+    return read_history(cursor, HistoryFilter(kinds=(Kind.RUN,))).total
 
 
 def run_python(code: str, *args: object) -> subprocess.CompletedProcess[str]:

@@ -6,20 +6,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from duckdb import DuckDBPyConnection
-from store_samples import CONFIG, new_run, record, request_events
+from store_samples import CONFIG, new_run, num_runs, record, request_events
 
 from specviz.config import Message, Prompt, RunStatus
 from specviz.prompts.sets import Conversation
 from specviz.sample import Sample
 from specviz.store import ArmRow, RoundRow, SampleRow, Store
 from specviz.store.history.comparison import (
-    Candidate,
     read_answers,
     read_candidates,
     read_compared,
     read_compared_requests,
-    read_elsewhere,
+    read_compared_results,
 )
 from specviz.store.runs.tables import insert, update
 from specviz.trace import Fidelity
@@ -30,12 +28,12 @@ PLAIN = Conversation("plain", ("What is new?",))
 
 
 def put(store: Store, table: str, **row: Any) -> None:
-    store.write(lambda cursor: insert(cursor, table, row))
+    store.write(insert, table, row)
 
 
 def delete(store: Store, table: str, key: str, value: str) -> None:
     row = {"deleted_at": datetime(2026, 11, 2)}
-    store.write(lambda cursor: update(cursor, table, row, key, value))
+    store.write(update, table, row, key, value)
 
 
 def benchmark(store: Store, benchmark_id: str = "bench") -> str:
@@ -78,13 +76,13 @@ def test_runs_and_arms_come_in_the_order_asked_for(store: Store) -> None:
     record(store, live, request_events(2))
     arm = benchmark(store)
     delete(store, "runs", "run_id", live.run_id)
-    found = store.read(lambda cursor: read_compared(cursor, [arm, "none", live.run_id]))
+    found = store.read(read_compared, [arm, "none", live.run_id])
     first, second = found
     assert (first.run.run_id, first.arm, first.benchmark) == (arm, "arm & co", "Mine")
     assert (first.requests, first.prefix_caching, first.has_steps) == (3, False, False)
     assert (second.run.run_id, second.arm, second.has_steps) == (live.run_id, None, True)
     assert first.deleted_at is None and second.deleted_at is not None
-    assert store.read(lambda cursor: read_compared(cursor, [])) == []
+    assert store.read(read_compared, []) == []
 
 
 def test_a_prompt_is_the_same_in_a_benchmark_and_in_a_run_of_its_own(store: Store) -> None:
@@ -92,7 +90,7 @@ def test_a_prompt_is_the_same_in_a_benchmark_and_in_a_run_of_its_own(store: Stor
     record(store, live, request_events(2), prompt="What is new?")
     arms = [benchmark(store), benchmark(store, "again")]
     ids = [live.run_id, *arms]
-    frame = store.read(lambda cursor: read_compared_requests(cursor, ids))
+    frame = store.read(read_compared_requests, ids)
     keys = {run_id: [*rows["prompt_key"]] for run_id, rows in frame.groupby("run_id")}
     assert keys[arms[0]] == keys[arms[1]]
     assert keys[live.run_id] == [keys[arms[0]][2]]
@@ -103,7 +101,7 @@ def test_turns_belong_to_one_conversation_and_remember_what_came_before(store: S
     arm = benchmark(store)
     live = new_run()
     record(store, live, request_events(1), prompt="And then?")
-    frame = store.read(lambda cursor: read_compared_requests(cursor, [arm, live.run_id]))
+    frame = store.read(read_compared_requests, [arm, live.run_id])
     talk, alone = frame[frame["run_id"] == arm], frame[frame["run_id"] == live.run_id]
     first, second, other = talk["conversation"]
     assert first == second != other
@@ -118,9 +116,9 @@ def test_a_request_under_way_has_no_answer_yet(store: Store) -> None:
     store.start_run(run)
     recorder = store.recorder(run.run_id, Prompt("wait"))
     recorder.append(request_events(1)[0])
-    frame = store.read(lambda cursor: read_compared_requests(cursor, [run.run_id]))
+    frame = store.read(read_compared_requests, [run.run_id])
     assert len(frame) == 0
-    assert store.read(lambda cursor: read_compared(cursor, [run.run_id]))[0].requests == 0
+    assert store.read(read_compared, [run.run_id])[0].requests == 0
 
 
 def test_answers_come_with_their_tokens_where_they_are_told(store: Store) -> None:
@@ -128,7 +126,7 @@ def test_answers_come_with_their_tokens_where_they_are_told(store: Store) -> Non
     record(store, live, request_events(1, "live"), prompt="Hi")
     arm = benchmark(store)
     ids = [f"{arm}-0-1", "live"]
-    told, plain = store.read(lambda cursor: read_answers(cursor, ids))
+    told, plain = store.read(read_answers, ids)
     assert (told.prompt, told.text, told.token_ids) == ("And then?", "answer 1", (7, 8, 9, 10))
     assert (plain.prompt, plain.text, plain.token_ids) == ("Hi", "t0.0 t0.1 ", None)
 
@@ -141,24 +139,20 @@ def test_candidates_are_the_newest_without_the_deleted(store: Store) -> None:
     arm = benchmark(store)
     elsewhere(store)
     elsewhere(store, "deleted", deleted_at=datetime(2026, 11, 3))
-    found = store.read(lambda cursor: read_candidates(cursor, 10))
+    found = store.read(read_candidates, 10)
     assert [one.key for one in found] == [arm, new.run_id, old.run_id, "e"]
     assert (found[0].benchmark, found[0].prompt_start) == ("Mine", None)
     assert (found[1].benchmark, found[1].prompt_start) == (None, "prompt of 2")
     assert found[3].tool == "vllm bench serve"
-    older = store.read(lambda cursor: read_candidates(cursor, 1, [old.run_id, gone.run_id]))
+    older = store.read(read_candidates, 1, [old.run_id, gone.run_id])
     assert [one.key for one in older] == [arm, old.run_id, "e"]
     delete(store, "benchmarks", "benchmark_id", "bench")
-    assert [one.key for one in store.read(newest)] == [new.run_id, "e"]
-
-
-def newest(cursor: DuckDBPyConnection) -> list[Candidate]:
-    return read_candidates(cursor, 1)
+    assert [one.key for one in store.read(read_candidates, 1)] == [new.run_id, "e"]
 
 
 def test_results_from_elsewhere_are_told_as_they_are(store: Store) -> None:
     elsewhere(store, method="eagle3", k=3, tpot_p50_ms=7.5)
-    (row,) = store.read(lambda cursor: read_elsewhere(cursor, ["none", "e"]))
+    (row,) = store.read(read_compared_results, ["none", "e"])
     assert (row.tool, row.method, row.k, row.tpot_p50_ms) == ("vllm bench serve", "eagle3", 3, 7.5)
     assert row.acceptance_rate_per_pos == (0.8, 0.5)
     assert row.ttft_p50_ms is None and row.deleted_at is None
@@ -166,6 +160,6 @@ def test_results_from_elsewhere_are_told_as_they_are(store: Store) -> None:
 
 @pytest.mark.parametrize("hostile", ["'; DROP TABLE runs; --", "", "\u202e", "a" * 5000])
 def test_an_id_is_only_ever_an_id(store: Store, hostile: str) -> None:
-    assert store.read(lambda cursor: read_compared(cursor, [hostile])) == []
-    assert store.read(lambda cursor: read_elsewhere(cursor, [hostile])) == []
-    assert store.count_runs() == 0
+    assert store.read(read_compared, [hostile]) == []
+    assert store.read(read_compared_results, [hostile]) == []
+    assert store.read(num_runs) == 0

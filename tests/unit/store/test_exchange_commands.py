@@ -182,10 +182,10 @@ def test_a_file_that_is_too_large(owned: Store, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_app_that_is_not_there(tmp_path: Path, db: Path) -> None:
-    from specviz.store.exchange import Format, Told
+    from specviz.store.exchange import Format, ImportLabels
 
     with pytest.raises(StoreError, match="does not answer"):
         exchange_client.fetch("http://127.0.0.1:9", None, Format.JSONL, tmp_path / "f.jsonl")
     with pytest.raises(StoreError, match="does not answer"):
-        exchange_client.send("http://127.0.0.1:9", db, Told())
+        exchange_client.send("http://127.0.0.1:9", db, ImportLabels())
     assert not (tmp_path / "f.jsonl").exists() and HOSTILE

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from exchange_samples import filled
+from store_samples import frame_of
 
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
-from specviz.store.exchange import Format, Told, export, import_file, lines_read
-from specviz.store.exchange.exported_tables import SHAPES
+from specviz.store.exchange import Format, ImportLabels, export, import_file, lines_read
+from specviz.store.exchange.exported_tables import EXPORTED_TABLES
 
 Rows = list[dict[str, Any]]
 
@@ -46,8 +47,8 @@ def refused(store: Store, path: Path, says: str) -> None:
     told = str(caught.value)
     assert says in told, told
     assert "\n" not in told and len(told) < 500
-    counts = [f"(SELECT count(*) FROM {shape.table})" for shape in SHAPES]
-    assert store.query(f"SELECT {' + '.join(counts)} AS n")["n"][0] == 0
+    counts = [f"(SELECT count(*) FROM {table.name})" for table in EXPORTED_TABLES]
+    assert store.read(frame_of, f"SELECT {' + '.join(counts)} AS n")["n"][0] == 0
 
 
 def rewritten(source: Path, target: Path, change: Callable[[dict[str, bytes]], None]) -> Path:
@@ -292,7 +293,7 @@ def test_a_line_without_end(empty: Store, tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_other_rows_under_an_id_that_is_here(store: Store, exported: Path, tmp_path: Path) -> None:
     import_file(store, exported / "all.zip")
-    before = store.query("SELECT * FROM runs ORDER BY run_id").to_csv()
+    before = store.read(frame_of, "SELECT * FROM runs ORDER BY run_id").to_csv()
     changes = (
         with_rows("runs", valued("max_tokens", 7)),
         with_rows("decisions", valued("depth", 7)),
@@ -304,9 +305,9 @@ def test_other_rows_under_an_id_that_is_here(store: Store, exported: Path, tmp_p
         path = rewritten(exported / "all.zip", tmp_path / f"{index}.zip", change)
         with pytest.raises(UsageError, match="is in the database already with other rows"):
             import_file(store, path)
-    assert store.query("SELECT * FROM runs ORDER BY run_id").to_csv() == before
+    assert store.read(frame_of, "SELECT * FROM runs ORDER BY run_id").to_csv() == before
 
 
 def test_what_was_told_does_not_go_with_an_export(empty: Store, exported: Path) -> None:
     with pytest.raises(UsageError, match="leave --method, --k and --name out"):
-        import_file(empty, exported / "runs.zip", Told(k=3))
+        import_file(empty, exported / "runs.zip", ImportLabels(k=3))

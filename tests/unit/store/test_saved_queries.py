@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from store_samples import frame_of
 
 from specviz.errors import UsageError
 from specviz.store import Store
@@ -16,11 +17,11 @@ HOSTILE = "<img src=x onerror=alert(1)> '; DROP TABLE runs; --"
 
 
 def save(store: Store, name: str, sql: str = "SELECT 1") -> None:
-    store.write(lambda cursor: put_query(cursor, name, sql, AT))
+    store.write(put_query, name, sql, AT)
 
 
 def rename(store: Store, name: str, new_name: str) -> None:
-    store.write(lambda cursor: rename_query(cursor, name, new_name))
+    store.write(rename_query, name, new_name)
 
 
 def names(store: Store) -> list[str]:
@@ -39,8 +40,8 @@ def test_saved_renamed_and_deleted(store: Store) -> None:
     rename(store, "b", HOSTILE)
     rename(store, "A", "A")
     assert names(store) == [HOSTILE, "A"]
-    store.write(lambda cursor: delete_query(cursor, HOSTILE))
-    store.write(lambda cursor: delete_query(cursor, HOSTILE))
+    store.write(delete_query, HOSTILE)
+    store.write(delete_query, HOSTILE)
     assert names(store) == ["A"]
 
 
@@ -65,9 +66,10 @@ def test_names_that_no_list_can_show(store: Store, name: str) -> None:
 
 def test_every_table_and_column_is_told_with_its_meaning(store: Store) -> None:
     tables = store.read(read_schema)
-    there = store.query(
+    there = store.read(
+        frame_of,
         "SELECT table_name, column_name FROM information_schema.columns "
-        "WHERE table_name <> 'specviz_migrations'"
+        "WHERE table_name <> 'specviz_migrations'",
     )
     told = {(table.name, column.name) for table in tables for column in table.columns}
     assert told == set(there.itertuples(index=False, name=None))

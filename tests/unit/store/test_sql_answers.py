@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import duckdb
 import pytest
 from reading_statements import READING
-from store_samples import new_run, record, request_events
+from store_samples import new_run, num_runs, record, request_events
 
 from specviz.errors import StoreError, UsageError
 from specviz.store import Store, open_store
@@ -116,7 +116,7 @@ def test_values_that_json_does_not_have() -> None:
 def test_without_the_guard_the_other_walls_hold(store: Store, sql: str) -> None:
     with pytest.raises(StoreError):
         run_sql(store, sql)
-    assert store.count_runs() == RUNS
+    assert store.read(num_runs) == RUNS
     assert not Path("/tmp/specviz-loot.csv").exists()
 
 
@@ -198,7 +198,7 @@ def test_a_query_that_does_not_stop_is_left_behind(
             run_sql(store, LONG, timeout_s=0.05)
     with pytest.raises(StoreError, match="earlier query has not stopped"):
         run_sql(store, "SELECT 1")
-    assert store.count_runs() == RUNS
+    assert store.read(num_runs) == RUNS
     hold.set()
     for thread in sandbox._left_behind:
         thread.join(5)

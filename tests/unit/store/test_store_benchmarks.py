@@ -5,14 +5,22 @@ from __future__ import annotations
 import gzip
 import uuid
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_samples import moments, new_run, record, request_events, texts, times_ms
+from store_samples import (
+    frame_of,
+    moments,
+    new_run,
+    num_runs,
+    record,
+    request_events,
+    texts,
+    times_ms,
+)
 
 from specviz.analysis.sample_metrics import metrics_of
 from specviz.config import Message, Prompt, RunStatus
@@ -23,11 +31,15 @@ from specviz.store import ArmRow, BenchmarkLog, RoundRow, SampleRow, Store, open
 from specviz.store.benchmarks import log as benchmark_log_module
 from specviz.store.benchmarks.reads import (
     read_arms,
+    read_benchmark,
+    read_benchmarks,
     read_conversations,
     read_done,
     read_rounds,
     read_samples,
 )
+from specviz.store.history.history import HistoryFilter, Kind, read_history
+from specviz.store.runs.runs import read_group, read_run
 from specviz.trace import Fidelity
 
 SCHEMA_1 = Path(__file__).with_name("data") / "schema-1.duckdb.gz"
@@ -91,7 +103,7 @@ def row(told: Sample | None, index: int = 0, benchmark_id: str = "b", **changes:
 
 
 def kept(store: Store, benchmark_id: str = "b") -> list[int]:
-    return [done.prompt_index for done in store.read(partial(read_done, benchmark_id=benchmark_id))]
+    return [done.prompt_index for done in store.read(read_done, benchmark_id)]
 
 
 small = st.integers(0, 32)
@@ -139,7 +151,8 @@ def test_samples_come_back_as_they_were(shared_store: Store, told: list[Any]) ->
             )
         )
     log.end(RunStatus.FINISHED, None)
-    stored = shared_store.query(
+    stored = shared_store.read(
+        frame_of,
         "SELECT * FROM samples JOIN requests USING (request_id) WHERE benchmark_id = ? "
         "ORDER BY prompt_index",
         [benchmark_id],
@@ -183,7 +196,7 @@ def test_frames_tell_what_is_not_known_from_zero(store: Store) -> None:
     log.add(row(sample(per_step_accepted=None, per_step_drafted=None, output_tokens=None), 1))
     log.add(row(None, 2))
     log.end(RunStatus.PARTIAL, "Something is missing.")
-    frame = store.read(partial(read_samples, benchmark_id="b")).set_index("prompt_index")
+    frame = store.read(read_samples, "b").set_index("prompt_index")
     assert frame["num_drafts"][0] == 0 and frame["num_drafts"].isna().tolist() == [
         False,
         True,
@@ -192,7 +205,7 @@ def test_frames_tell_what_is_not_known_from_zero(store: Store) -> None:
     assert frame["output_tokens"].isna().tolist() == [False, True, True]
     assert frame["status"].tolist() == ["finished", "finished", "failed"]
     assert frame["concurrency"].tolist() == [1, 1, 1]
-    rounds = store.read(partial(read_rounds, benchmark_id="b"))
+    rounds = store.read(read_rounds, "b")
     assert rounds["server_drafts"].isna().all() and not rounds["complete"].any()
 
 
@@ -201,7 +214,7 @@ def test_equal_answers_have_equal_hashes(store: Store) -> None:
     for index, ids in enumerate([(1, 2), (1, 2), (2, 1), ()]):
         log.add(row(sample(token_ids=ids), index))
     log.end(RunStatus.FINISHED, None)
-    frame = store.read(partial(read_samples, benchmark_id="b")).sort_values("prompt_index")
+    frame = store.read(read_samples, "b").sort_values("prompt_index")
     one, same, other, _ = frame["output_hash"].tolist()
     assert one == same != other
 
@@ -214,11 +227,11 @@ def test_odd_text_is_kept(store: Store, text: str) -> None:
     log.add(row(None, 1, error=text))
     log.arm(ArmRow(0, text, "vllm", "ngram", 3, text, None, None, None, None, 1.5, text))
     log.end(RunStatus.PARTIAL, text)
-    (done,) = store.read(partial(read_done, benchmark_id="b"))
+    (done,) = store.read(read_done, "b")
     assert done.answer == text
-    assert store.read(partial(read_conversations, benchmark_id="b")) == (said, said)
-    assert store.read(partial(read_arms, benchmark_id="b"))[0].error == text
-    assert store.benchmark("b").error == text
+    assert store.read(read_conversations, "b") == (said, said)
+    assert store.read(read_arms, "b")[0].error == text
+    assert store.read(read_benchmark, "b").error == text
 
 
 @pytest.mark.parametrize(
@@ -258,7 +271,7 @@ def test_after_a_failed_commit_adding_raises_and_the_rows_are_written_at_the_end
         with pytest.raises(StoreError, match="No space left"):
             log.end(RunStatus.FAILED, "The disk is full.")
     assert kept(store) == []
-    assert store.benchmark("b").error == "The disk is full."
+    assert store.read(read_benchmark, "b").error == "The disk is full."
     log.end(RunStatus.PARTIAL, None)
     assert kept(store) == [0]
 
@@ -268,13 +281,13 @@ def test_a_benchmark_counts_what_finished(store: Store) -> None:
     for index in range(3):
         log.add(row(sample() if index else None, index))
     log.end(RunStatus.PARTIAL, "why")
-    found = store.benchmark("b")
+    found = store.read(read_benchmark, "b")
     assert (found.planned, found.finished, found.status) == (9, 2, RunStatus.PARTIAL)
     assert (found.error, found.hardware, found.servers_at_once) == ("why", "a machine", 2)
     assert found.finished_at is not None and found.finished_at >= found.started_at
-    assert store.run("run-b").status is RunStatus.PARTIAL
+    assert store.read(read_run, "run-b").status is RunStatus.PARTIAL
     with pytest.raises(StoreError, match="no benchmark other"):
-        store.benchmark("other")
+        store.read(read_benchmark, "other")
 
 
 def test_reopening_forgets_what_failed_of_this_benchmark_only(store: Store) -> None:
@@ -284,11 +297,13 @@ def test_reopening_forgets_what_failed_of_this_benchmark_only(store: Store) -> N
         log.add(row(None, 1, name))
         log.end(RunStatus.PARTIAL, "why")
     store.benchmark_log("b").reopen()
-    found = store.benchmark("b")
+    found = store.read(read_benchmark, "b")
     assert (found.status, found.error, found.finished_at) == (RunStatus.RUNNING, None, None)
-    counts = store.query("SELECT benchmark_id, count(*) AS n FROM samples GROUP BY 1 ORDER BY 1")
+    counts = store.read(
+        frame_of, "SELECT benchmark_id, count(*) AS n FROM samples GROUP BY 1 ORDER BY 1"
+    )
     assert counts["n"].tolist() == [1, 2]
-    assert store.query("SELECT count(*) AS n FROM requests")["n"][0] == 3
+    assert store.read(frame_of, "SELECT count(*) AS n FROM requests")["n"][0] == 3
 
 
 def test_a_benchmark_that_a_dead_process_left_is_partial_with_its_requests(path: Path) -> None:
@@ -297,45 +312,47 @@ def test_a_benchmark_that_a_dead_process_left_is_partial_with_its_requests(path:
         log.add(row(sample(), 4))
         log.arm(ArmRow(0, "a", "vllm", None, None, None, None, None, None, None, None))
     with open_store(path) as store:
-        found = store.benchmark("b")
+        found = store.read(read_benchmark, "b")
         assert (found.status, found.finished, found.finished_at) == (RunStatus.PARTIAL, 1, None)
         assert "ended before" in found.error
-        assert store.run("run-b").status is RunStatus.PARTIAL
+        assert store.read(read_run, "run-b").status is RunStatus.PARTIAL
         assert kept(store) == [4]
 
 
-def test_runs_of_benchmarks_are_not_among_the_recent_ones(store: Store) -> None:
+def test_runs_of_benchmarks_have_no_line_of_their_own(store: Store) -> None:
     begun(store)
     record(store, new_run(run_id="live"), request_events(1))
-    assert [entry.run.run_id for entry in store.recent_runs()] == ["live"]
-    assert store.count_runs() == 1
-    assert [run.run_id for run in store.group("b")] == ["run-b"]
+    runs = HistoryFilter(kinds=(Kind.RUN,))
+    assert [row.item.item_id for row in store.read(read_history, runs).rows] == ["live"]
+    assert store.read(num_runs) == 1
+    assert [run.run_id for run in store.read(read_group, "b")] == ["run-b"]
 
 
 def test_benchmarks_are_listed_newest_first(store: Store) -> None:
     for name in ("old", "middle", "new"):
         begun(store, name)
-    assert [found.benchmark_id for found in store.benchmarks()] == ["new", "middle", "old"]
-    assert [found.benchmark_id for found in store.benchmarks(limit=1)] == ["new"]
+    assert [found.benchmark_id for found in store.read(read_benchmarks)] == ["new", "middle", "old"]
+    assert [found.benchmark_id for found in store.read(read_benchmarks, limit=1)] == ["new"]
 
 
 def test_a_database_of_schema_1_takes_a_benchmark(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(gzip.decompress(SCHEMA_1.read_bytes()))
     with open_store(path) as store:
-        assert store.benchmarks() == []
-        assert store.count_runs() == 2
+        assert store.read(read_benchmarks) == []
+        assert store.read(num_runs) == 2
         log = begun(store)
         log.add(row(sample(), 3))
         log.end(RunStatus.FINISHED, None)
     with open_store(path) as store:
-        assert (store.benchmark("b").status, kept(store)) == (RunStatus.FINISHED, [3])
-        assert store.count_runs() == 2
+        assert (store.read(read_benchmark, "b").status, kept(store)) == (RunStatus.FINISHED, [3])
+        assert store.read(num_runs) == 2
 
 
 def test_every_new_column_says_what_it_is(store: Store) -> None:
-    columns = store.query(
+    columns = store.read(
+        frame_of,
         "SELECT table_name, column_name FROM duckdb_columns() WHERE comment IS NULL AND "
-        "table_name IN ('benchmarks', 'benchmark_prompts', 'benchmark_arms', 'rounds', 'samples')"
+        "table_name IN ('benchmarks', 'benchmark_prompts', 'benchmark_arms', 'rounds', 'samples')",
     )
     assert columns.empty, columns.to_string()

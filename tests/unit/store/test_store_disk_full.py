@@ -13,7 +13,8 @@ SETUP = """
     from pathlib import Path
     from specviz.config import Prompt, RunStatus
     from specviz.errors import StoreError
-    from specviz.store import database, open_store
+    from specviz.store import open_store
+    from specviz.store.file import database
     from specviz.trace import fold
     from store_samples import new_run, record, request_events, step
 

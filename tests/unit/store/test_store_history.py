@@ -13,15 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specviz.store import Store, open_store
-from specviz.store.file.size import Room, Share, read_share, room_of, share_text
 from specviz.store.history.history import (
+    HistoryFilter,
+    Item,
+    Kind,
+    Order,
     has_history,
     read_about,
     read_choices,
     read_history,
     read_run_ids,
 )
-from specviz.store.history.rows import HistoryFilter, Item, Kind, Order
+from specviz.store.history.size import FileSize, Share, file_size_of, read_share, share_text
 
 METHODS = ("ngram", "eagle3", "medusa")
 MODELS, SERVERS = ("llama", "qwen"), ("in the app", "http://a:1", "http://b:2")
@@ -35,8 +38,8 @@ LISTS = ("kinds", "methods", "models", "servers", "categories", "tags", "fidelit
 
 
 def made(rng: random.Random, number: int) -> Told:
-    kind = rng.choice([Kind.RUN, Kind.RUN, Kind.BENCHMARK, Kind.ELSEWHERE])
-    answered = kind is not Kind.ELSEWHERE
+    kind = rng.choice([Kind.RUN, Kind.RUN, Kind.BENCHMARK, Kind.TOOL_RESULT])
+    answered = kind is not Kind.TOOL_RESULT
     several = 2 if kind is Kind.BENCHMARK else 1
     prompts = tuple(rng.choice(WORDS) for _ in range(rng.randrange(3) if answered else 0))
     return Told(
@@ -111,7 +114,7 @@ def test_a_filter_lets_through_what_plain_python_does(filled: Store, wanted: His
         (told for told in ALL if fits(told, wanted)),
         key=lambda told: (-told.at.timestamp(), told.item.item_id),
     )
-    found = filled.read(lambda cursor: read_history(cursor, wanted))
+    found = filled.read(read_history, wanted)
     assert [row.item for row in found.rows] == [told.item for told in expected]
     assert found.total == len(expected)
 
@@ -122,12 +125,12 @@ def test_a_span_begins_with_its_first_moment_and_ends_before_its_last(filled: St
         (HistoryFilter(since=told.at), True),
         (HistoryFilter(until=told.at), False),
     ):
-        found = filled.read(lambda cursor, wanted=wanted: read_history(cursor, wanted))
+        found = filled.read(read_history, wanted)
         assert (told.item in [row.item for row in found.rows]) == is_in
 
 
 def test_lines_say_what_was_stored(filled: Store) -> None:
-    rows = filled.read(lambda cursor: read_history(cursor)).rows
+    rows = filled.read(read_history).rows
     told_of = {told.item: told for told in ALL}
     for row in rows:
         told = told_of[row.item]
@@ -140,11 +143,11 @@ def test_lines_say_what_was_stored(filled: Store) -> None:
             assert row.prompt_start == (told.prompts[0] if told.prompts else None)
             accepted = sum(10 + place for place in range(len(told.prompts)))
             rate = accepted / (40 * len(told.prompts)) if told.prompts else None
-            assert row.acceptance_rate == rate
-            assert row.tokens_per_s == (20.0 if told.prompts else None)
+            assert row.draft_acceptance_rate == rate
+            assert row.output_throughput == (20.0 if told.prompts else None)
         if row.item.kind is Kind.BENCHMARK:
             assert (row.num_runs, row.num_requests) == (2, 2 * len(told.prompts))
-            assert row.acceptance_rate is None
+            assert row.draft_acceptance_rate is None
 
 
 def test_pages_add_up_and_blanks_come_last(filled: Store) -> None:
@@ -152,14 +155,12 @@ def test_pages_add_up_and_blanks_come_last(filled: Store) -> None:
     assert requests == sorted(requests, reverse=True)
     rows = by(filled, Order.ACCEPTANCE)
     pages = [
-        filled.read(
-            lambda cursor, at=at: read_history(cursor, order=Order.ACCEPTANCE, limit=11, offset=at)
-        )
+        filled.read(read_history, order=Order.ACCEPTANCE, limit=11, offset=at)
         for at in (0, 11, 22, 33)
     ]
     assert tuple(row for page in pages for row in page.rows) == rows
     assert {page.total for page in pages} == {len(rows)}
-    rates = [row.acceptance_rate for row in rows]
+    rates = [row.draft_acceptance_rate for row in rows]
     told = [rate for rate in rates if rate is not None]
     assert told == sorted(told, reverse=True) and rates[: len(told)] == told
 
@@ -170,7 +171,7 @@ def test_every_order_shows_every_line(filled: Store, order: Order) -> None:
 
 
 def by(store: Store, order: Order) -> tuple:
-    return store.read(lambda cursor: read_history(cursor, order=order)).rows
+    return store.read(read_history, order=order).rows
 
 
 def test_every_choice_that_is_offered_is_stored(filled: Store) -> None:
@@ -183,28 +184,25 @@ def test_every_choice_that_is_offered_is_stored(filled: Store) -> None:
 def test_an_empty_store_has_no_history(store: Store) -> None:
     assert not store.read(has_history)
     assert store.read(read_history).rows == ()
-    share = store.read(lambda cursor: read_share(cursor, []))
-    room = room_of(store)
-    assert share == Share(0, 0, 0, 0) and room is not None and share.bytes_of(room) is None
+    share = store.read(read_share, [])
+    size = file_size_of(store)
+    assert share == Share(0, 0, 0, 0) and size is not None and share.bytes_of(size) is None
 
 
 def test_a_share_of_the_room_goes_by_stored_rows(store: Store) -> None:
     small, large = store_run(store, "small", steps=1), store_run(store, "large", steps=9)
-    shares = [
-        store.read(lambda cursor, items=items: read_share(cursor, items))
-        for items in ([small], [large], [small, large])
-    ]
+    shares = [store.read(read_share, items) for items in ([small], [large], [small, large])]
     assert [(one.num_requests, one.num_steps, one.num_decisions) for one in shares] == [
         (1, 1, 3),
         (1, 9, 27),
         (2, 10, 30),
     ]
-    room = room_of(store)
-    assert room is not None
+    size = file_size_of(store)
+    assert size is not None
     assert [one.part for one in shares] == [5 / 42, 37 / 42, 1]
-    assert shares[0].bytes_of(room) is None  # of so few rows a file says nothing
-    assert Share(0, 100, 900, 200_000).bytes_of(Room(3_000_000, 1_000_000)) == 20_000
-    assert share_text(shares[0], room) == "1 steps and 3 decisions, 12 % of all rows"
+    assert shares[0].bytes_of(size) is None  # of so few rows a file says nothing
+    assert Share(0, 100, 900, 200_000).bytes_of(FileSize(3_000_000, 1_000_000)) == 20_000
+    assert share_text(shares[0], size) == "1 steps and 3 decisions, 12 % of all rows"
     few = Share(0, 1, 0, 10_000)
     assert share_text(few, None) == "1 steps and 0 decisions, below 0.1 % of all rows"
 
@@ -218,7 +216,7 @@ def test_a_benchmark_keeps_no_single_decisions(store: Store) -> None:
         "0 AS queue_ms FROM requests"
     )
     store.write(lambda cursor: [cursor.execute(samples)].clear())
-    share = store.read(lambda cursor: read_share(cursor, [benchmark]))
+    share = store.read(read_share, [benchmark])
     assert share == Share(2, 20, 0, 22)
 
 
@@ -226,10 +224,10 @@ def test_what_is_known_of_a_run_beyond_its_configuration(store: Store) -> None:
     put(store, Told(Item(Kind.BENCHMARK, "b"), NOON, ("ngram", "eagle3"), ("m",), ("http://a:1",)))
     for run_id in ("one", "two"):
         store_run(store, run_id, group_id="together")
-    known = store.read(lambda cursor: read_about(cursor, ["one", "b-1", "nobody"]))
+    known = store.read(read_about, ["one", "b-1", "nobody"])
     assert {*known} == {"one", "b-1"}
     assert (known["one"].benchmark_id, known["one"].num_together) == (None, 2)
     assert known["one"].item == Item(Kind.RUN, "one")
     assert known["b-1"].item == Item(Kind.BENCHMARK, "b")
-    items = [Item(Kind.BENCHMARK, "b"), Item(Kind.ELSEWHERE, "e"), Item(Kind.RUN, "two")]
-    assert store.read(lambda cursor: read_run_ids(cursor, items)) == ["b-0", "b-1", "two"]
+    items = [Item(Kind.BENCHMARK, "b"), Item(Kind.TOOL_RESULT, "e"), Item(Kind.RUN, "two")]
+    assert store.read(read_run_ids, items) == ["b-0", "b-1", "two"]

@@ -8,17 +8,25 @@ from datetime import datetime, timedelta
 import pytest
 from duckdb import DuckDBPyConnection
 from history_samples import NOON, Told, insert_benchmark, put, store_run
-from store_samples import new_run
+from store_samples import frame_of, new_run, num_runs
 
 from specviz.errors import UsageError
 from specviz.store import Store
+from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.history import edits
-from specviz.store.history.history import read_about, read_history
-from specviz.store.history.rows import HistoryFilter, HistoryRow, Item, Kind
+from specviz.store.history.history import (
+    HistoryFilter,
+    HistoryRow,
+    Item,
+    Kind,
+    read_about,
+    read_history,
+)
+from specviz.store.runs.runs import read_run
 from specviz.store.runs.tables import insert
 
 RUN, BENCHMARK = Item(Kind.RUN, "run"), Item(Kind.BENCHMARK, "b")
-ELSEWHERE = Item(Kind.ELSEWHERE, "e")
+ELSEWHERE = Item(Kind.TOOL_RESULT, "e")
 HOSTILE = "<script>alert(1)</script> '; DROP TABLE runs; -- \x1b[2J \u202e $x$"
 OF_BENCHMARK = ("samples", "rounds", "benchmark_prompts", "benchmark_arms", "k_replays",
                 "k_step_times")  # fmt: skip
@@ -39,13 +47,16 @@ def lines(store: Store) -> Store:
 
 
 def line(store: Store, item: Item, *, deleted: bool = False) -> HistoryRow | None:
-    rows = store.read(lambda cursor: read_history(cursor, HistoryFilter(deleted=deleted))).rows
+    rows = store.read(read_history, HistoryFilter(deleted=deleted)).rows
     return next((row for row in rows if row.item == item), None)
 
 
 def counts(store: Store) -> dict[str, int]:
-    tables = store.query("SELECT table_name FROM duckdb_tables() ORDER BY ALL")["table_name"]
-    return {name: int(store.query(f"SELECT count(*) AS n FROM {name}")["n"][0]) for name in tables}
+    tables = store.read(frame_of, "SELECT table_name FROM duckdb_tables() ORDER BY ALL")
+    return {
+        name: int(store.read(frame_of, f"SELECT count(*) AS n FROM {name}")["n"][0])
+        for name in tables["table_name"]
+    }
 
 
 def fill_benchmark_tables(cursor: DuckDBPyConnection, benchmark_id: str) -> None:
@@ -71,9 +82,9 @@ def _something(kind: str) -> object:
 
 @pytest.mark.parametrize("item", [RUN, BENCHMARK, ELSEWHERE])
 def test_name_note_and_tags_are_kept_as_written(lines: Store, item: Item) -> None:
-    lines.write(lambda cursor: edits.rename(cursor, item, f"  {HOSTILE} "))
-    lines.write(lambda cursor: edits.write_note(cursor, [item], f"{HOSTILE}\n\nsecond line\n"))
-    lines.write(lambda cursor: edits.tag(cursor, [item], ["b ", "a", "a", " ", HOSTILE[:20]]))
+    lines.write(edits.rename, item, f"  {HOSTILE} ")
+    lines.write(edits.write_note, [item], f"{HOSTILE}\n\nsecond line\n")
+    lines.write(edits.tag, [item], ["b ", "a", "a", " ", HOSTILE[:20]])
     row = line(lines, item)
     assert row is not None
     assert row.name == " ".join(HOSTILE.split())
@@ -82,20 +93,20 @@ def test_name_note_and_tags_are_kept_as_written(lines: Store, item: Item) -> Non
 
 
 def test_tags_are_added_to_and_taken_from_several(lines: Store) -> None:
-    lines.write(lambda cursor: edits.tag(cursor, [RUN], ["old", "own"]))
-    lines.write(lambda cursor: edits.tag(cursor, [RUN, ELSEWHERE], ["new"], ["old"]))
+    lines.write(edits.tag, [RUN], ["old", "own"])
+    lines.write(edits.tag, [RUN, ELSEWHERE], ["new"], ["old"])
     found = [line(lines, item) for item in (RUN, ELSEWHERE, BENCHMARK)]
     assert [row and row.tags for row in found] == [("new", "own"), ("new",), ()]
 
 
 def test_a_run_loses_its_name_but_a_benchmark_keeps_one(lines: Store) -> None:
-    lines.write(lambda cursor: edits.rename(cursor, RUN, "named"))
-    lines.write(lambda cursor: edits.rename(cursor, RUN, " "))
+    lines.write(edits.rename, RUN, "named")
+    lines.write(edits.rename, RUN, " ")
     row = line(lines, RUN)
     assert row is not None and row.name is None and row.label == "draft_model · K 3"
     for item in (BENCHMARK, ELSEWHERE):
         with pytest.raises(UsageError, match="type one"):
-            lines.write(lambda cursor, item=item: edits.rename(cursor, item, ""))
+            lines.write(edits.rename, item, "")
 
 
 @pytest.mark.parametrize(
@@ -116,45 +127,41 @@ def test_what_is_too_long_is_refused(
 def test_what_is_deleted_is_in_no_list_until_it_is_brought_back(lines: Store) -> None:
     before = lines.read(read_history).rows
     for item in (RUN, BENCHMARK, ELSEWHERE):
-        lines.write(lambda cursor, item=item: edits.delete(cursor, [item], NOON))
+        lines.write(edits.delete, [item], NOON)
         gone = line(lines, item, deleted=True)
         assert line(lines, item) is None and gone is not None and gone.deleted_at == NOON
-    assert lines.count_runs() == 0 and lines.recent_runs() == [] and lines.benchmarks() == []
-    assert lines.run("run").run_id == "run"  # its address still opens it
-    about = lines.read(lambda cursor: read_about(cursor, ["b-0"]))["b-0"]
+    assert lines.read(read_history).total == 0 and lines.read(read_benchmarks) == []
+    assert lines.read(read_run, "run").run_id == "run"  # its address still opens it
+    about = lines.read(read_about, ["b-0"])["b-0"]
     assert about.deleted_at == NOON
     runs_of_benchmark = "SELECT count(*) AS n FROM runs WHERE group_id = 'b' AND deleted_at = ?"
-    assert lines.query(runs_of_benchmark, [NOON.replace(tzinfo=None)])["n"][0] == 2
-    lines.write(lambda cursor: edits.restore(cursor, [RUN, BENCHMARK, ELSEWHERE]))
-    assert lines.read(read_history).rows == before and lines.count_runs() == 1
+    assert lines.read(frame_of, runs_of_benchmark, [NOON.replace(tzinfo=None)])["n"][0] == 2
+    lines.write(edits.restore, [RUN, BENCHMARK, ELSEWHERE])
+    assert lines.read(read_history).rows == before and lines.read(num_runs) == 1
 
 
 def test_what_is_running_is_not_deleted_and_neither_is_what_was_chosen_with_it(
     lines: Store,
 ) -> None:
     lines.start_run(new_run(run_id="running", group_id="alone"))
-    lines.write(lambda cursor: insert_benchmark(cursor, "busy", NOON, "busy", "running"))
+    lines.write(insert_benchmark, "busy", NOON, "busy", "running")
     for item in (Item(Kind.RUN, "running"), Item(Kind.BENCHMARK, "busy")):
         with pytest.raises(UsageError, match=f"This {item.kind} is still running: cancel it"):
-            lines.write(lambda cursor, item=item: edits.delete(cursor, [RUN, item], NOON))
+            lines.write(edits.delete, [RUN, item], NOON)
         assert line(lines, item) is not None and line(lines, RUN) is not None
 
 
 def test_a_run_of_a_benchmark_goes_with_its_benchmark_only(lines: Store) -> None:
     with pytest.raises(UsageError, match="delete the benchmark"):
-        lines.write(lambda cursor: edits.delete(cursor, [Item(Kind.RUN, "b-1")], NOON))
+        lines.write(edits.delete, [Item(Kind.RUN, "b-1")], NOON)
 
 
 @pytest.mark.parametrize("item", [RUN, BENCHMARK, ELSEWHERE])
 def test_removing_for_good_leaves_nothing_of_it_and_all_of_the_others(
     lines: Store, item: Item
 ) -> None:
-    lines.write(lambda cursor: fill_benchmark_tables(cursor, "b"))
-    lines.write(
-        lambda cursor: insert(
-            cursor, "elsewhere_requests", {"elsewhere_id": "e", "request_index": 0}
-        )
-    )
+    lines.write(fill_benchmark_tables, "b")
+    lines.write(insert, "elsewhere_requests", {"elsewhere_id": "e", "request_index": 0})
     alone = counts(lines)
     twin = Item(item.kind, "twin")
     if item.kind is Kind.RUN:
@@ -162,11 +169,11 @@ def test_removing_for_good_leaves_nothing_of_it_and_all_of_the_others(
     else:
         put(lines, Told(twin, NOON, ("ngram",), ("m",), ("s",), name="T", prompts=("p", "q")))
     if item.kind is Kind.BENCHMARK:
-        lines.write(lambda cursor: fill_benchmark_tables(cursor, "twin"))
-    lines.write(lambda cursor: edits.remove(cursor, [twin]))
+        lines.write(fill_benchmark_tables, "twin")
+    lines.write(edits.remove, [twin])
     assert counts(lines) != alone  # not deleted: it stays
-    lines.write(lambda cursor: edits.delete(cursor, [twin], NOON))
-    lines.write(lambda cursor: edits.remove(cursor, [twin]))
+    lines.write(edits.delete, [twin], NOON)
+    lines.write(edits.remove, [twin])
     assert counts(lines) == alone
     assert all(line(lines, other) for other in (RUN, BENCHMARK, ELSEWHERE))
 
@@ -176,8 +183,8 @@ def test_after_seven_days_what_is_deleted_is_gone(
     lines: Store, age: timedelta, is_gone: bool
 ) -> None:
     now: datetime = NOON + age
-    lines.write(lambda cursor: edits.delete(cursor, [RUN, BENCHMARK], NOON))
-    lines.write(lambda cursor: edits.remove_expired(cursor, now))
+    lines.write(edits.delete, [RUN, BENCHMARK], NOON)
+    lines.write(edits.remove_expired, now)
     assert (line(lines, RUN, deleted=True) is None) == is_gone
     assert (line(lines, BENCHMARK, deleted=True) is None) == is_gone
     assert (counts(lines)["requests"] == 0) == is_gone

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from store_samples import new_run, prompts, request_events, traces
+from store_samples import new_run, num_runs, prompts, request_events, traces
 
 from specviz.config import Prompt, RunStatus
 from specviz.engines.replay import events_of
 from specviz.errors import StoreError
 from specviz.remote.ingest import RemoteStore, post_run
 from specviz.store import RecordedRequest, RunSink, Store, recording_from_dict, recording_to_dict
+from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Trace, fold
 
 
@@ -79,9 +80,9 @@ def test_any_recording_survives_json_and_ingest(
     read = recording_from_dict(json.loads(body))
     assert read == (run, (request,))
     assert shared_store.ingest(*read)
-    assert shared_store.trace(trace.request_id) == trace
-    assert shared_store.run(run.run_id) == run
-    (row,) = shared_store.requests_of(run.run_id)
+    assert shared_store.read(read_trace, trace.request_id) == trace
+    assert shared_store.read(read_run, run.run_id) == run
+    (row,) = shared_store.read(read_requests, run.run_id)
     assert (row.prompt, row.error) == (prompt, "why")
     assert row.started_at == request.started_at
 
@@ -90,7 +91,7 @@ def test_a_run_that_is_here_already_stays_as_it_is(store: Store) -> None:
     run = new_run(status=RunStatus.FINISHED)
     assert store.ingest(run, [recorded("a"), recorded("b")])
     assert not store.ingest(run, [recorded("c")])
-    assert [row.request_id for row in store.requests_of(run.run_id)] == ["a", "b"]
+    assert [row.request_id for row in store.read(read_requests, run.run_id)] == ["a", "b"]
 
 
 def test_a_run_is_ingested_whole_or_not_at_all(store: Store) -> None:
@@ -98,10 +99,10 @@ def test_a_run_is_ingested_whole_or_not_at_all(store: Store) -> None:
     run = new_run(status=RunStatus.FINISHED)
     with pytest.raises(StoreError, match="same id"):
         store.ingest(run, [recorded("new"), recorded("taken")])
-    assert store.count_runs() == 1
+    assert store.read(num_runs) == 1
     with pytest.raises(StoreError, match="no request"):
-        store.trace("new")
-    assert len(store.trace("taken").steps) == 5
+        store.read(read_trace, "new")
+    assert len(store.read(read_trace, "taken").steps) == 5
 
 
 def change(path: str, value: object) -> Callable[[Any], None]:
@@ -176,8 +177,8 @@ def test_a_posted_run_is_in_the_apps_store(app: App) -> None:
     run = new_run(status=RunStatus.FINISHED)
     for _ in range(2):  # posting again is harmless
         post_run(app.url + "/", run, [recorded("posted", 3)])
-    assert app.store.run(run.run_id) == run
-    assert len(app.store.trace("posted").steps) == 3
+    assert app.store.read(read_run, run.run_id) == run
+    assert len(app.store.read(read_trace, "posted").steps) == 3
 
 
 def test_a_remote_store_takes_runs_as_the_store_does(app: App, store: Store) -> None:
@@ -194,11 +195,11 @@ def test_a_remote_store_takes_runs_as_the_store_does(app: App, store: Store) -> 
     use(RemoteStore(app.url), "remote")
     use(store, "local")
     for run_id in ("remote", "local"):
-        assert store.run(run_id).status is RunStatus.PARTIAL
-        assert store.run(run_id).error == "why"
-        rows = store.requests_of(run_id)
+        assert store.read(read_run, run_id).status is RunStatus.PARTIAL
+        assert store.read(read_run, run_id).error == "why"
+        rows = store.read(read_requests, run_id)
         assert [row.request_id for row in rows] == [f"{run_id}-x", f"{run_id}-y"]
-        assert store.trace(f"{run_id}-x") == fold(request_events(2, f"{run_id}-x"))
+        assert store.read(read_trace, f"{run_id}-x") == fold(request_events(2, f"{run_id}-x"))
 
 
 def test_a_run_that_could_not_be_posted_can_be_posted_again(app: App) -> None:
@@ -209,7 +210,7 @@ def test_a_run_that_could_not_be_posted_can_be_posted_again(app: App) -> None:
         remote.finish_run("again", RunStatus.FINISHED)
     app.reply = None
     remote.finish_run("again", RunStatus.FINISHED)
-    assert app.store.run("again").status is RunStatus.FINISHED
+    assert app.store.read(read_run, "again").status is RunStatus.FINISHED
 
 
 def test_an_answer_that_is_not_the_apps_is_shown(app: App) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -74,7 +73,7 @@ def failed(index: int) -> SampleRow:
 
 
 def read(store: Store, benchmark_id: str, arm: int, **where: Any) -> list[StoredAnswer]:
-    return store.read(partial(read_answers, benchmark_id=benchmark_id, arm_index=arm, **where))
+    return store.read(read_answers, benchmark_id, arm_index=arm, **where)
 
 
 def test_answers_come_back_as_a_prediction_needs_them(store: Store) -> None:
@@ -145,12 +144,12 @@ SOME = settings(
 
 
 def put(store: Store, arm: int, answers: dict[Key, Foresight], timed: list[StepTime]) -> None:
-    store.write(partial(put_replay, benchmark_id="b", arm_index=arm, answers=answers, times=timed))
+    store.write(put_replay, "b", arm_index=arm, answers=answers, times=timed)
 
 
 def stored(store: Store, arm: int, benchmark_id: str = "b") -> tuple[Any, list[StepTime]]:
     which = {"benchmark_id": benchmark_id, "arm_index": arm}
-    return store.read(partial(read_replay, **which)), store.read(partial(read_step_times, **which))
+    return store.read(read_replay, **which), store.read(read_step_times, **which)
 
 
 @SOME

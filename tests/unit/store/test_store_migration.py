@@ -8,20 +8,22 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from store_samples import new_run, record, request_events, step
+from store_samples import frame_of, new_run, num_runs, record, request_events, step
 
 from specviz.analysis.k.replay import Foresight
 from specviz.config import RunStatus
 from specviz.errors import StoreError
 from specviz.store import Store, migrations, open_store
+from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.redrafts import read_replay
+from specviz.store.runs.runs import read_group, read_requests, read_trace
 from specviz.trace import ExtraBytes, Fidelity, Lane, RequestFinished, RequestStarted, Span, fold
 
 DATA = Path(__file__).with_name("data")
-SCHEMAS = [1, 2, 3, 4, 5]
+SCHEMAS = [1, 2, 3, 4, 5, 6]
 """Each file was written by the program of its time: a finished run and an interrupted one; from
 schema 3 a benchmark with a request that finished and one that failed, from 4 a replay, from 5 a
-name, a note and tags."""
+name, a note and tags, from 6 another tool's results and a saved query."""
 
 
 @pytest.fixture(params=SCHEMAS)
@@ -43,27 +45,43 @@ def test_there_is_a_stored_file_of_every_earlier_schema() -> None:
 def test_the_runs_of_every_schema_are_as_they_were(old_file: Path) -> None:
     for _ in range(2):  # migrated, and opened again
         with open_store(old_file) as store:
-            assert store.trace("whole-1") == fold(request_events(3, "whole-1"))
-            assert store.trace("interrupted-1").steps == (step(0), step(1, accepted=3))
-            assert {run.status for run in store.group("old")} == {
+            assert store.read(read_trace, "whole-1") == fold(request_events(3, "whole-1"))
+            assert store.read(read_trace, "interrupted-1").steps == (step(0), step(1, accepted=3))
+            assert {run.status for run in store.read(read_group, "old")} == {
                 RunStatus.FINISHED,
                 RunStatus.PARTIAL,
             }
-            (row,) = store.requests_of("interrupted")
+            (row,) = store.read(read_requests, "interrupted")
             assert (row.prompt.prompt_id, row.extra_bytes) == ("p1", None)
 
 
 def test_benchmarks_and_what_people_added_are_as_they_were(old_file: Path, schema: int) -> None:
     with open_store(old_file) as store:
-        benchmarks = store.benchmarks()
-        replay = store.read(lambda cursor: read_replay(cursor, "b", 0))
-        (told,) = store.query(
-            "SELECT name, note, tags FROM runs WHERE run_id = 'whole'"
+        benchmarks = store.read(read_benchmarks)
+        replay = store.read(read_replay, "b", 0)
+        (told,) = store.read(
+            frame_of, "SELECT name, note, tags FROM runs WHERE run_id = 'whole'"
         ).itertuples(index=False)
     assert [(row.planned, row.finished) for row in benchmarks] == ([(9, 1)] if schema >= 3 else [])
     assert replay == ({(0, 0): Foresight(3, 4, (3, 2, 1), (1, 1, 0))} if schema >= 4 else {})
     assert told.name == ("A name" if schema >= 5 else None) or pd.isna(told.name)
     assert list(told.tags if schema >= 5 else []) == (["a", "b"] if schema >= 5 else [])
+
+
+def test_figures_under_their_new_names_are_as_they_were(old_file: Path, schema: int) -> None:
+    with open_store(old_file) as store:
+        (speed,) = store.query(
+            "SELECT output_throughput FROM requests WHERE request_id = 'whole-1'"
+        )["output_throughput"]
+        assert speed == 200.0
+        if schema < 6:
+            return
+        (other,) = store.query("SELECT * FROM elsewhere").to_dict("records")
+        assert other["output_throughput"] == pytest.approx(87.004, abs=1e-3)
+        assert other["request_throughput"] == pytest.approx(5.849, abs=1e-3)
+        (saved,) = store.query("SELECT sql FROM saved_queries")["sql"]
+        assert saved == "SELECT max(output_throughput) FROM requests"
+        assert store.query(saved).iloc[0, 0] == 1000.0
 
 
 def test_migrated_tables_are_those_of_a_new_database(old_file: Path, tmp_path: Path) -> None:
@@ -72,7 +90,7 @@ def test_migrated_tables_are_those_of_a_new_database(old_file: Path, tmp_path: P
         "WHERE NOT internal ORDER BY ALL"
     )
     with open_store(old_file) as old, open_store(tmp_path / "new.duckdb") as new:
-        assert old.query(columns).equals(new.query(columns))
+        assert old.read(frame_of, columns).equals(new.read(frame_of, columns))
 
 
 def test_a_migrated_database_takes_what_is_new(old_file: Path) -> None:
@@ -90,21 +108,22 @@ def test_a_migrated_database_takes_what_is_new(old_file: Path) -> None:
     with open_store(old_file) as store:
         record(store, new_run(run_id="new"), events)
     with open_store(old_file) as store:
-        assert store.trace("new-1") == fold(events)
-        assert store.requests_of("new")[0].extra_bytes == told
-        assert store.count_runs() == 3
+        assert store.read(read_trace, "new-1") == fold(events)
+        assert store.read(read_requests, "new")[0].extra_bytes == told
+        assert store.read(num_runs) == 3
 
 
 def test_a_request_whose_engine_tells_no_memory_has_none(store: Store) -> None:
     record(store, new_run(run_id="r"), request_events(1, "r-1"))
-    assert store.requests_of("r")[0].extra_bytes is None
-    assert store.trace("r-1").extra_bytes is None
+    assert store.read(read_requests, "r")[0].extra_bytes is None
+    assert store.read(read_trace, "r-1").extra_bytes is None
 
 
 def test_every_column_says_what_it_is(store: Store) -> None:
-    columns = store.query(
+    columns = store.read(
+        frame_of,
         "SELECT table_name, column_name FROM duckdb_columns() "
-        "WHERE comment IS NULL AND NOT internal AND table_name <> 'specviz_migrations'"
+        "WHERE comment IS NULL AND NOT internal AND table_name <> 'specviz_migrations'",
     )
     assert columns.empty, columns.to_string()
 
@@ -118,4 +137,4 @@ def test_a_failed_migration_leaves_the_file_as_it_was(
         open_store(old_file)
     monkeypatch.undo()
     with open_store(old_file) as store:
-        assert store.count_runs() == 2
+        assert store.read(num_runs) == 2

@@ -11,12 +11,22 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from store_samples import new_run, program, record, request_events, run_python, step
+from store_samples import (
+    frame_of,
+    new_run,
+    num_runs,
+    program,
+    record,
+    request_events,
+    run_python,
+    step,
+)
 
 from specviz.config import RunStatus
 from specviz.errors import StoreError
 from specviz.store import Store, StoreBusy, default_location, migrations, open_store
 from specviz.store.owner import sidecar
+from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Fidelity, RequestStarted
 
 OPEN_ELSEWHERE = """
@@ -61,7 +71,7 @@ def test_the_same_process_cannot_open_it_twice(path: Path) -> None:
 def test_migrations_are_applied_once(path: Path) -> None:
     for _ in range(2):
         with open_store(path) as store:
-            applied = store.query("SELECT name FROM specviz_migrations")
+            applied = store.read(frame_of, "SELECT name FROM specviz_migrations")
             assert list(applied["name"]) == migrations.names()
 
 
@@ -126,20 +136,21 @@ def test_a_block_that_is_damaged_is_told_copied_aside_and_nothing_is_written_ove
         for _ in range(20):
             record(store, new_run(), request_events(200))
     with open_store(path) as store:
-        (row,) = store.query(
-            "SELECT block_id FROM pragma_storage_info('decisions') WHERE block_id >= 0 LIMIT 1"
+        (row,) = store.read(
+            frame_of,
+            "SELECT block_id FROM pragma_storage_info('decisions') WHERE block_id >= 0 LIMIT 1",
         ).itertuples()
     content = bytearray(path.read_bytes())
     place = 3 * 4096 + row.block_id * 262144 + 4000
     content[place : place + 8] = bytes(byte ^ 255 for byte in content[place : place + 8])
     path.write_bytes(content)
     with open_store(path) as store:
-        assert store.count_runs() == 20
+        assert store.read(num_runs) == 20
         with pytest.raises(StoreError, match="checksum"):
-            store.query("SELECT max(COLUMNS(*)) FROM decisions")
+            store.read(frame_of, "SELECT max(COLUMNS(*)) FROM decisions")
         with pytest.raises(StoreError, match=r"is damaged .* a copy is .* nothing is written"):
             store.start_run(new_run())
-        assert store.count_runs() == 20  # what can be read still is
+        assert store.read(num_runs) == 20  # what can be read still is
     (copy,) = path.parent.glob("*.damaged-*")
     assert path.read_bytes()[place : place + 8] == copy.read_bytes()[place : place + 8]
     assert copy.read_bytes()[place : place + 8] == content[place : place + 8]
@@ -156,7 +167,7 @@ def test_after_an_internal_error_of_duckdb_the_database_is_opened_again(
     before = store._database._root
     with pytest.raises(StoreError, match="INTERNAL"):
         store.read(fail)
-    assert store.count_runs() == 1
+    assert store.read(num_runs) == 1
     assert store._database._root is not before
 
 
@@ -213,12 +224,12 @@ def test_after_kill_9_the_run_is_partial_with_the_steps_that_were_flushed(path: 
         killed = time.monotonic()
         victim.communicate()
     with open_store(path) as store:
-        run = store.run("victim")
+        run = store.read(read_run, "victim")
         assert run.status is RunStatus.PARTIAL
         assert run.error is not None and run.finished_at is None
-        (row,) = store.requests_of("victim")
+        (row,) = store.read(read_requests, "victim")
         assert row.status is RunStatus.PARTIAL
-        trace = store.trace("victim")
+        trace = store.read(read_trace, "victim")
         saved = len(trace.steps)
         assert trace.steps == tuple(step(index) for index in range(saved))
         assert row.output_text == trace.text
@@ -226,9 +237,9 @@ def test_after_kill_9_the_run_is_partial_with_the_steps_that_were_flushed(path: 
         assert trace.e2el_ms is None and trace.finish_reason is None
         safe = [index for index, at in appended.items() if killed - at > 1.0]
         assert saved > max(safe)
-        assert store.run("silent").status is RunStatus.PARTIAL
-        assert store.run("before").status is RunStatus.FINISHED
-        assert store.requests_of("before")[0].finish_reason == "length"
+        assert store.read(read_run, "silent").status is RunStatus.PARTIAL
+        assert store.read(read_run, "before").status is RunStatus.FINISHED
+        assert store.read(read_requests, "before")[0].finish_reason == "length"
         record(store, new_run(), [RequestStarted("after", Fidelity.TRACED)])
 
 

@@ -7,13 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 
 import pytest
-from store_samples import new_run, record, request_events, step
+from store_samples import frame_of, new_run, record, request_events, step
 
 from specviz.analysis.metrics import Metrics, summarise
 from specviz.config import Prompt, RunStatus
 from specviz.errors import StoreError
 from specviz.store import Store, open_store
 from specviz.store.file.writer import FLUSH_S
+from specviz.store.history.history import read_history
+from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Fidelity, RequestStarted, Step, StepsRevised, fold
 
 
@@ -28,12 +30,12 @@ def test_a_prompt_is_kept_before_the_engine_answers(store: Store) -> None:
     run = new_run()
     store.start_run(run)
     store.recorder(run.run_id, Prompt("Anyone there?"))
-    until(lambda: len(store.requests_of(run.run_id)) == 1)
-    (row,) = store.requests_of(run.run_id)
+    until(lambda: len(store.read(read_requests, run.run_id)) == 1)
+    (row,) = store.read(read_requests, run.run_id)
     assert row.prompt.text == "Anyone there?"
     assert (row.status, row.fidelity, row.metrics) == (RunStatus.RUNNING, None, None)
     with pytest.raises(StoreError, match="never took it"):
-        store.trace(row.request_id)
+        store.read(read_trace, row.request_id)
 
 
 def test_steps_are_on_disk_soon_after_they_arrive(store: Store) -> None:
@@ -43,35 +45,41 @@ def test_steps_are_on_disk_soon_after_they_arrive(store: Store) -> None:
     for event in request_events(3, "r")[:-1]:
         recorder.append(event)
     started = time.monotonic()
-    until(lambda: bool(store.requests_of(run.run_id)) and len(store.trace("r").steps) == 3)
+    until(
+        lambda: (
+            bool(store.read(read_requests, run.run_id))
+            and len(store.read(read_trace, "r").steps) == 3
+        )
+    )
     assert time.monotonic() - started < FLUSH_S + 2
-    assert store.trace("r") == recorder.trace
+    assert store.read(read_trace, "r") == recorder.trace
     assert recorder.error is None
     recorder.append(step(3))  # and again, from where the last flush ended
-    until(lambda: len(store.trace("r").steps) == 4)
+    until(lambda: len(store.read(read_trace, "r").steps) == 4)
 
 
 def test_figures_of_a_finished_request_are_those_of_its_trace(store: Store) -> None:
     run, events = new_run(), request_events(4, "r")
     record(store, run, events)
-    (row,) = store.requests_of(run.run_id)
+    (row,) = store.read(read_requests, run.run_id)
     assert row.metrics == summarise(fold(events))
     assert (row.ttft_ms, row.e2el_ms, row.finish_reason) == (10.0, 40.0, "length")
     assert row.output_text == fold(events).text
-    stored = store.run(run.run_id)
+    stored = store.read(read_run, run.run_id)
     assert stored.status is RunStatus.FINISHED
     assert stored.finished_at is not None and stored.finished_at > stored.started_at
 
 
 def test_every_metric_has_a_column(store: Store) -> None:
-    columns = set(store.query("SELECT * FROM requests").columns)
+    columns = set(store.read(frame_of, "SELECT * FROM requests").columns)
     assert {field.name for field in fields(Metrics)} <= columns
 
 
 def test_every_column_says_what_it_means(store: Store) -> None:
-    silent = store.query(
+    silent = store.read(
+        frame_of,
         "SELECT table_name, column_name FROM duckdb_columns() "
-        "WHERE comment IS NULL AND table_name IN ('runs', 'requests', 'steps', 'decisions')"
+        "WHERE comment IS NULL AND table_name IN ('runs', 'requests', 'steps', 'decisions')",
     )
     assert silent.empty, silent
 
@@ -81,9 +89,9 @@ def test_a_request_that_never_started_keeps_its_error(store: Store) -> None:
     store.start_run(run)
     store.recorder(run.run_id, Prompt("p")).finish(RunStatus.FAILED, error="nothing answers")
     store.finish_run(run.run_id, RunStatus.FAILED, error="nothing answers")
-    (row,) = store.requests_of(run.run_id)
+    (row,) = store.read(read_requests, run.run_id)
     assert (row.status, row.error, row.output_text) == (RunStatus.FAILED, "nothing answers", None)
-    assert store.run(run.run_id).error == "nothing answers"
+    assert store.read(read_run, run.run_id).error == "nothing answers"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +123,7 @@ def test_an_id_that_is_taken_is_refused_and_the_first_request_stays(store: Store
     record(store, first, request_events(3, "same"))
     with pytest.raises(StoreError, match="same id to two requests"):
         record(store, second, request_events(1, "same"))
-    assert len(store.trace("same").steps) == 3
+    assert len(store.read(read_trace, "same").steps) == 3
     with pytest.raises(StoreError, match="already"):
         store.start_run(first)
 
@@ -142,10 +150,10 @@ def test_many_recorders_at_once_lose_nothing_while_others_read(store: Store) -> 
 
     def read() -> None:
         while not stop.is_set():
-            for row in store.requests_of(run.run_id):
+            for row in store.read(read_requests, run.run_id):
                 if row.status is RunStatus.FINISHED:
-                    assert len(store.trace(row.request_id).steps) == num_steps
-            seen.append(store.recent_runs()[0].num_requests)
+                    assert len(store.read(read_trace, row.request_id).steps) == num_steps
+            seen.append(store.read(read_history).rows[0].num_requests)
 
     with ThreadPoolExecutor(num_threads + 2) as pool:
         readers = [pool.submit(read) for _ in range(2)]
@@ -154,10 +162,12 @@ def test_many_recorders_at_once_lose_nothing_while_others_read(store: Store) -> 
         stop.set()
         for reading in readers:
             reading.result()
-    rows = store.requests_of(run.run_id)
+    rows = store.read(read_requests, run.run_id)
     assert len(rows) == num_threads * num_requests
     for row in rows:
-        assert store.trace(row.request_id) == fold(request_events(num_steps, row.request_id))
+        assert store.read(read_trace, row.request_id) == fold(
+            request_events(num_steps, row.request_id)
+        )
         thread, number = row.request_id.split("-")
         assert row.prompt.text == f"prompt {thread} {number}"
     assert len(seen) > 1
@@ -180,7 +190,7 @@ def test_one_recorder_may_be_fed_and_ended_from_several_threads(store: Store) ->
     for thread in threads:
         thread.join()
     recorder.finish(RunStatus.FINISHED)
-    assert [each.index for each in store.trace("r").steps] == list(range(200))
+    assert [each.index for each in store.read(read_trace, "r").steps] == list(range(200))
 
 
 def test_closing_saves_what_is_queued(store: Store) -> None:
@@ -192,9 +202,9 @@ def test_closing_saves_what_is_queued(store: Store) -> None:
     store.close()
     store.close()
     with pytest.raises(StoreError, match="closed"):
-        store.run(run.run_id)
+        store.read(read_run, run.run_id)
     with pytest.raises(StoreError, match="closed"):
         recorder.finish(RunStatus.FINISHED)
     with open_store(store.path) as again:
-        assert again.trace("r").steps == (step(0),)
-        assert again.run(run.run_id).status is RunStatus.PARTIAL
+        assert again.read(read_trace, "r").steps == (step(0),)
+        assert again.read(read_run, run.run_id).status is RunStatus.PARTIAL

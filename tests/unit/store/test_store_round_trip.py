@@ -17,6 +17,7 @@ from specviz.engines.replay import events_of
 from specviz.errors import StoreError
 from specviz.store import Store, run_from_dict, run_to_dict
 from specviz.store.runs.arrow import decision_table
+from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Fidelity, RequestStarted, Step, StepsRevised, Trace, fold
 
 many = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -34,8 +35,8 @@ def test_any_trace_is_read_as_it_was_written(
         recorder.append(event)
     assert recorder.trace == trace
     recorder.finish(RunStatus.FINISHED)
-    assert shared_store.trace(trace.request_id) == trace
-    (row,) = shared_store.requests_of(run.run_id)
+    assert shared_store.read(read_trace, trace.request_id) == trace
+    (row,) = shared_store.read(read_requests, run.run_id)
     assert (row.prompt, row.output_text) == (prompt, trace.text)
 
 
@@ -55,7 +56,7 @@ def test_revised_steps_replace_what_was_saved(
     for event in events:
         recorder.append(event)
     recorder.finish(RunStatus.PARTIAL)
-    assert shared_store.trace(run.run_id) == fold(events)
+    assert shared_store.read(read_trace, run.run_id) == fold(events)
 
 
 @many
@@ -63,7 +64,7 @@ def test_revised_steps_replace_what_was_saved(
 def test_any_run_is_read_as_it_was_written(shared_store: Store, run: Run) -> None:
     run = replace(run, run_id=uuid.uuid4().hex)
     shared_store.start_run(run)
-    assert shared_store.run(run.run_id) == run
+    assert shared_store.read(read_run, run.run_id) == run
 
 
 @many
@@ -79,12 +80,12 @@ def test_steps_saved_in_several_flushes_are_revised_too(store: Store) -> None:
     recorder.append(RequestStarted("r", Fidelity.INFERRED))
     recorder.append(step(0))
     store.start_run(new_run())  # commits what is queued
-    assert len(store.trace("r").steps) == 1
+    assert len(store.read(read_trace, "r").steps) == 1
     recorder.append(StepsRevised((step(0, accepted=2), step(4)), Fidelity.TRACED))
     recorder.append(step(5))
     recorder.finish(RunStatus.FINISHED)
-    assert store.trace("r").steps == (step(0, accepted=2), step(4), step(5))
-    assert store.trace("r").fidelity is Fidelity.TRACED
+    assert store.read(read_trace, "r").steps == (step(0, accepted=2), step(4), step(5))
+    assert store.read(read_trace, "r").fidelity is Fidelity.TRACED
 
 
 @given(st.floats(1e-9, 1.0), st.integers(-3, 3))
@@ -109,4 +110,4 @@ def test_text_that_is_not_unicode_is_refused_with_a_sentence_and_harms_nothing(
     assert recorder.error is not None and "not valid Unicode" in recorder.error
     with pytest.raises(StoreError, match="not valid Unicode"):
         recorder.finish(RunStatus.FAILED)
-    assert store.run(good.run_id).status is RunStatus.FINISHED
+    assert store.read(read_run, good.run_id).status is RunStatus.FINISHED

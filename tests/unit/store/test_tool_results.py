@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from store_samples import frame_of
 
 from specviz.config import Method
 from specviz.errors import UsageError
 from specviz.store import Store
-from specviz.store.exchange import Imported, Told, import_file
+from specviz.store.exchange import Imported, ImportLabels, import_file
 
 DATA = Path(__file__).with_name("data")
 PLAIN = DATA / "vllm-bench-serve-plain.json"
@@ -25,14 +26,15 @@ DETAILED = DATA / "vllm-bench-serve-detailed.json"
 
 
 def stored(store: Store, done: Imported) -> list[dict[str, Any]]:
-    frame = store.query(
+    frame = store.read(
+        frame_of,
         "SELECT * FROM elsewhere WHERE elsewhere_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY name",
         [done.stored["result"]],
     )
     return list(frame.to_dict("records"))
 
 
-def taken(store: Store, path: Path, told: Told | None = None) -> dict[str, Any]:
+def taken(store: Store, path: Path, told: ImportLabels | None = None) -> dict[str, Any]:
     (row,) = stored(store, import_file(store, path, told))
     return row
 
@@ -60,7 +62,7 @@ def test_a_plain_file(store: Store) -> None:
         assert row[f"{metric}_p95_ms"] == told[f"p95_{metric}_ms"]
     assert done.notes == ()
     assert json.loads(row["document"]) == told
-    assert store.query("SELECT count(*) AS n FROM elsewhere_requests")["n"][0] == 0
+    assert store.read(frame_of, "SELECT count(*) AS n FROM elsewhere_requests")["n"][0] == 0
 
 
 def test_a_detailed_file_and_what_it_does_not_tell(store: Store) -> None:
@@ -76,7 +78,7 @@ def test_a_detailed_file_and_what_it_does_not_tell(store: Store) -> None:
         "e2el_p99_ms, tpot_p95_ms, ttft_p95_ms.",
     )
     assert row["request_rate"] == 4.0
-    requests = store.query("SELECT * FROM elsewhere_requests ORDER BY request_index")
+    requests = store.read(frame_of, "SELECT * FROM elsewhere_requests ORDER BY request_index")
     assert len(requests) == 8
     assert list(requests["output_text"]) == told["generated_texts"]
     assert requests["started_s"][0] == 0.0
@@ -91,20 +93,20 @@ def test_the_same_file_twice(store: Store, tmp_path: Path) -> None:
     first = import_file(store, PLAIN)
     copy = tmp_path / "another-name.json"
     copy.write_bytes(PLAIN.read_bytes())
-    again = import_file(store, copy, Told(Method.EAGLE3, 5, "other"))
+    again = import_file(store, copy, ImportLabels(Method.EAGLE3, 5, "other"))
     assert again.already == first.stored and not again.stored
-    assert store.query("SELECT count(*) AS n FROM elsewhere")["n"][0] == 1
+    assert store.read(frame_of, "SELECT count(*) AS n FROM elsewhere")["n"][0] == 1
 
 
 def test_what_a_person_says(store: Store) -> None:
-    row = taken(store, PLAIN, Told(Method.DRAFT_MODEL, 5, "before the upgrade"))
+    row = taken(store, PLAIN, ImportLabels(Method.DRAFT_MODEL, 5, "before the upgrade"))
     assert (row["method"], row["k"], row["name"]) == ("draft_model", 5, "before the upgrade")
 
 
 def test_appended_results(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "all.json"
     path.write_text(PLAIN.read_text() + "\n" + DETAILED.read_text())
-    done = import_file(store, path, Told(name="sweep"))
+    done = import_file(store, path, ImportLabels(name="sweep"))
     assert [row["name"] for row in stored(store, done)] == ["sweep 1", "sweep 2"]
 
 
@@ -113,7 +115,7 @@ def test_a_failed_request_has_no_times(store: Store, tmp_path: Path) -> None:
     told["errors"][2] = "Internal Server Error"
     told |= {"failed": 1, "completed": 7}
     taken(store, written(tmp_path / "f.json", told))
-    row = store.query("SELECT * FROM elsewhere_requests WHERE request_index = 2")
+    row = store.read(frame_of, "SELECT * FROM elsewhere_requests WHERE request_index = 2")
     assert row["error"][0] == "Internal Server Error"
     assert row[["ttft_ms", "tpot_ms", "e2el_ms"]].isna().all(axis=None)
 
@@ -127,7 +129,7 @@ def test_nothing_is_made_up(store: Store, tmp_path: Path) -> None:
     row = taken(store, written(tmp_path / "f.json", told))
     figures = [name for name in row if name.endswith("_ms")]
     empty = [*figures, "num_drafts", "draft_acceptance_rate", "k", "started_at", "method"]
-    frame = store.query("SELECT * FROM elsewhere")
+    frame = store.read(frame_of, "SELECT * FROM elsewhere")
     assert frame[empty].isna().all(axis=None)
 
 
@@ -153,7 +155,7 @@ def test_figures_of_the_wrong_type(store: Store, tmp_path: Path, change: dict[st
     path = written(tmp_path / "f.json", json.loads(PLAIN.read_text()) | change)
     with pytest.raises(UsageError):
         import_file(store, path)
-    assert store.query("SELECT count(*) AS n FROM elsewhere")["n"][0] == 0
+    assert store.read(frame_of, "SELECT count(*) AS n FROM elsewhere")["n"][0] == 0
 
 
 def summary(values: list[float]) -> dict[str, Any]:
@@ -212,8 +214,11 @@ def test_a_guidellm_report(store: Store, tmp_path: Path) -> None:
     assert (first["prompt_tokens"], first["output_tokens"]) == (30, 70)
     assert str(first["started_at"]) == "2025-10-09 08:53:20"
     assert "first" in done.notes[0]
-    requests = store.query("SELECT * FROM elsewhere_requests WHERE elsewhere_id = ? ORDER BY ALL",
-                           [first["elsewhere_id"]])  # fmt: skip
+    requests = store.read(
+        frame_of,
+        "SELECT * FROM elsewhere_requests WHERE elsewhere_id = ? ORDER BY ALL",
+        [first["elsewhere_id"]],
+    )
     assert list(requests["error"].fillna("")) == ["refused", ""]
     assert requests["started_s"].tolist() == [0.0, 1.0]
     assert requests["e2el_ms"][1] == 500.0

@@ -34,7 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with runtime.opened(tmp_path_factory.mktemp("compare") / "runs.duckdb") as opened:
         for place in range(7):
             start(opened.store, f"r{place}")
-        opened.store.write(lambda cursor: insert(cursor, "elsewhere", FOREIGN))
+        opened.store.write(insert, "elsewhere", FOREIGN)
         yield opened.store
 
 

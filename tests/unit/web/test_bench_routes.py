@@ -24,6 +24,7 @@ from specviz.remote import benchmarks as bench_client
 from specviz.remote.benchmarks import RemoteBoard
 from specviz.runtime import Runtime, opened
 from specviz.sample import Sample
+from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks
 from specviz.trace import Fidelity
 from specviz.web import benchmarks
 
@@ -157,7 +158,7 @@ def test_pause_unpause_cancel_and_resume(client, runtime: Runtime, engine, plan_
     engine.seconds = 0.0
     act("resume")
     assert runtime.benchmarks.wait(benchmark_id, 10)
-    assert runtime.store.benchmark(benchmark_id).status is RunStatus.FINISHED
+    assert runtime.store.read(read_benchmark, benchmark_id).status is RunStatus.FINISHED
     assert "nothing is missing" in error_of(
         client.post(f"/api/benchmarks/{benchmark_id}/resume"), 400
     )
@@ -174,7 +175,7 @@ def test_other_web_pages_may_do_nothing(client, runtime: Runtime, plan_text: str
     ]
     for answer in answers:
         assert "not for web pages" in error_of(answer, 403)
-    assert runtime.store.benchmarks() == []
+    assert runtime.store.read(read_benchmarks) == []
 
 
 @pytest.mark.parametrize(
@@ -195,7 +196,7 @@ def test_a_body_that_is_no_plan_is_refused_with_a_sentence(
     client, runtime: Runtime, body: bytes, says: str
 ) -> None:
     assert says in error_of(client.post("/api/benchmarks", content=body), 400)
-    assert runtime.store.benchmarks() == []
+    assert runtime.store.read(read_benchmarks) == []
 
 
 def test_what_there_is_not(client) -> None:

@@ -20,6 +20,7 @@ from specviz.engines.base import Engine
 from specviz.engines.replay import ReplayEngine, events_of
 from specviz.runtime import Runtime, opened
 from specviz.store import RecordedRequest, recording_to_dict
+from specviz.store.runs.runs import read_requests, read_trace
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace
 from specviz.web import ingest, watch
 
@@ -151,7 +152,7 @@ def test_a_run_from_another_process_is_stored_once(client: TestClient, runtime: 
     body = recording_to_dict(run, [request])
     assert client.post("/api/ingest", json=body).json() == {"run_id": "run-1", "stored": True}
     assert client.post("/api/ingest", json=body).json() == {"run_id": "run-1", "stored": False}
-    assert runtime.store.trace("request-1") == told
+    assert runtime.store.read(read_trace, "request-1") == told
 
 
 def test_a_run_that_is_posted_many_times_at_once_is_stored_once(
@@ -165,7 +166,7 @@ def test_a_run_that_is_posted_many_times_at_once_is_stored_once(
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: client.post("/api/ingest", json=body).json(), range(8)))
     assert sorted(answer["stored"] for answer in answers) == [False] * 7 + [True]
-    assert len(runtime.store.requests_of("run-1")) == 1
+    assert len(runtime.store.read(read_requests, "run-1")) == 1
 
 
 @pytest.mark.parametrize("body", ["{", "[]", '{"run": 5}'])

@@ -1,4 +1,4 @@
-"""How much room the database takes, and what part of it is whose."""
+"""The size of the database file, and the share of some of its runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from pathlib import Path
 from duckdb import DuckDBPyConnection
 
 from specviz.analysis.text import size_text
-from specviz.store.history.history import read_run_ids
-from specviz.store.history.rows import Item
+from specviz.store.history.history import Item, read_run_ids
 from specviz.store.store import Store
 
 FEW_ROWS = 100_000
@@ -23,7 +22,7 @@ _COUNTS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class FileSize:
     """Bytes of a database's file and of its log, which goes into the file later."""
 
     file_bytes: int
@@ -49,21 +48,21 @@ class Share:
         rows = self.num_requests + self.num_steps + self.num_decisions
         return rows / self.num_rows_of_all if self.num_rows_of_all else None
 
-    def bytes_of(self, room: Room) -> int | None:
-        """Their part of the database's bytes. An estimate: a traced decision takes more room than
+    def bytes_of(self, size: FileSize) -> int | None:
+        """Their part of the database's bytes. An estimate: a traced decision takes more space than
         a counted one. None below `FEW_ROWS`, where most of a file is blocks that hold little."""
         if self.part is None or self.num_rows_of_all < FEW_ROWS:
             return None
-        return round(room.total_bytes * self.part)
+        return round(size.total_bytes * self.part)
 
 
-def room_of(store: Store) -> Room | None:
+def file_size_of(store: Store) -> FileSize | None:
     """What the files of a database take now; None where it is not a file of this machine."""
     if not isinstance(store.location, Path):
         return None
     path = store.location
     log = path.with_name(f"{path.name}.wal")
-    return Room(*(one.stat().st_size if one.exists() else 0 for one in (path, log)))
+    return FileSize(*(one.stat().st_size if one.exists() else 0 for one in (path, log)))
 
 
 def read_share(cursor: DuckDBPyConnection, items: Sequence[Item]) -> Share:
@@ -76,12 +75,12 @@ def read_share(cursor: DuckDBPyConnection, items: Sequence[Item]) -> Share:
     return Share(own[0], own[1], own[2], sum(everything))
 
 
-def share_text(share: Share, room: Room | None) -> str:
+def share_text(share: Share, size: FileSize | None) -> str:
     """`1,240 steps and 6,200 decisions, 12 % of all rows, ≈ 1.50 MiB`."""
     text = f"{share.num_steps:,} steps and {share.num_decisions:,} decisions"
     if share.part is None:
         return text
     percent = f"{100 * share.part:.{0 if share.part > 0.1 else 1}f}"
     text += f", {percent if percent != '0.0' else 'below 0.1'} % of all rows"
-    size = room and share.bytes_of(room)
-    return f"{text}, ≈ {size_text(size)}" if size else text
+    own_bytes = size and share.bytes_of(size)
+    return f"{text}, ≈ {size_text(own_bytes)}" if own_bytes else text

@@ -15,7 +15,7 @@ Row = dict[str, Any]
 MOST_REQUESTS = 1000
 
 
-def read_elsewhere(cursor: DuckDBPyConnection, elsewhere_id: str) -> Row:
+def read_tool_result(cursor: DuckDBPyConnection, elsewhere_id: str) -> Row:
     """The columns of `elsewhere` by name, times in UTC. Raises StoreError if there is none."""
     cursor.execute("SELECT * FROM elsewhere WHERE elsewhere_id = ?", [elsewhere_id])
     for row in rows_of(cursor):
@@ -26,7 +26,7 @@ def read_elsewhere(cursor: DuckDBPyConnection, elsewhere_id: str) -> Row:
     raise StoreError(f"There are no results {elsewhere_id} in the database.")
 
 
-def read_elsewhere_requests(cursor: DuckDBPyConnection, elsewhere_id: str) -> list[Row]:
+def read_tool_requests(cursor: DuckDBPyConnection, elsewhere_id: str) -> list[Row]:
     """Its first `MOST_REQUESTS` single requests as in the file; none where it has none."""
     cursor.execute(
         "SELECT request_index, started_s, prompt_tokens, output_tokens, ttft_ms, tpot_ms, e2el_ms, "
