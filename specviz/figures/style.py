@@ -56,5 +56,5 @@ def token_label(text: str | None, most: int = 40) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that plotly shows as it is."""
+    """Text escaped for plotly."""
     return escape(text, quote=False)

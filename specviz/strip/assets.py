@@ -1,4 +1,4 @@
-"""The scripts, styles and markup of the token strip, joined for whoever shows it.
+"""The scripts, styles and markup of the token strip, joined for pages and reports.
 
 Streamlit serves inline assets only for a component that is not an installed package with a
 manifest, and inline JavaScript cannot import its neighbours; a report is one file. So the modules

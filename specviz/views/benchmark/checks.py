@@ -34,7 +34,7 @@ QUEUE_WORDS = (
 
 
 def cost_basis(opened: Opened) -> None:
-    """Requests per hour: what every cost per request is divided by."""
+    """Requests per hour, the denominator of every cost per request."""
     cells = opened.results.cells
     load = choose("Load", loads(cells), load_title, "cost")
     cells = tuple(cell for cell in cells if load_of(cell) == load)

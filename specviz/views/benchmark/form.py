@@ -210,7 +210,7 @@ def _row(config: RunConfig, base_only: bool) -> FormArm:
 
 
 def _present(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what is not set: TOML has no null."""
+    """Only values that are set: TOML has no null."""
     return {name: value for name, value in table.items() if value not in (None, "", [], {})}
 
 

@@ -1,4 +1,4 @@
-"""A benchmark while it runs: how far it is, how long it takes, what its arms do."""
+"""A running benchmark: progress, time left, state of its arms."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def load_plan(text: str) -> None:
 
 
 def switch_mode() -> None:
-    """Carry what was typed from form to editor or back (a callback).
+    """Copy the input from form to editor or back (a callback).
 
     What cannot be carried stays where it is, with the reason.
     """

@@ -29,7 +29,7 @@ def measured(cells: Sequence[Cell], columns: Mapping[str, Column]) -> pd.DataFra
 
 
 def in_full(cells: Sequence[Cell]) -> pd.DataFrame:
-    """One line per cell with everything known of it, units in the names, for a file."""
+    """One line per cell with all its figures, units in the names, for a file."""
     return pd.DataFrame([_flat(cell) for cell in cells])
 
 
@@ -96,7 +96,7 @@ def verdict(check: CounterCheck) -> str:
 
 
 def arms_table(arms: Sequence[ArmState]) -> pd.DataFrame:
-    """How each arm was run and how far it came."""
+    """How each arm was run, and its progress."""
     return pd.DataFrame(
         {
             "arm": arm.arm,
@@ -164,7 +164,7 @@ def memory_text(cell: Cell) -> str | None:
 
 
 def size_of(cell: Cell) -> str:
-    """`36`, `36 × 3 runs`, `36, 1 failed`: prompts, how often each was asked, what failed."""
+    """`36`, `36 × 3 runs`, `36, 1 failed`: prompts, repetitions, failures."""
     runs, rest = divmod(cell.requests, cell.prompts or 1)
     asked = f"{cell.prompts:,}"
     if rest:
@@ -196,7 +196,7 @@ _WHERE: dict[str, Callable[[Cell], str]] = {
 
 
 def _places(noted: Sequence[Cell], cells: Sequence[Cell]) -> list[str]:
-    """What a note is about: an arm or a category where it is about all of it, else single cells."""
+    """The subjects of a note: whole arms or categories where possible, else single cells."""
     arms, arms_noted = (Counter(cell.arm for cell in some) for some in (cells, noted))
     every, every_noted = (Counter(cell.category for cell in some) for some in (cells, noted))
     varies = {name: len({getattr(cell, name) for cell in cells}) > 1 for name in _WHERE}

@@ -125,7 +125,7 @@ def _heading(row: BenchmarkRow) -> None:
 
 
 def _how_it_ended(row: BenchmarkRow) -> None:
-    """Why it is not complete, and the way to complete it."""
+    """Why it is incomplete, and a button to resume."""
     if row.status is RunStatus.FINISHED and row.finished >= row.planned:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center"):

@@ -32,7 +32,7 @@ NAME_CHARS = 60
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One of the compared: its name and colour on the page; `row` says which kind it is."""
+    """One compared arm: its name and colour on the page; `row` has its kind."""
 
     key: str
     name: str
@@ -61,7 +61,7 @@ class RunArm:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What was found of what was asked for, the reference first, and a sentence for the rest."""
+    """The requested arms that were found, the reference first, and a sentence on the rest."""
 
     arms: tuple[Arm, ...]
     notices: tuple[str, ...]

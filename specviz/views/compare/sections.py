@@ -59,7 +59,7 @@ def positions(compared: Compared) -> None:
 
 
 def differences(compared: Compared) -> None:
-    """What changed against the reference on the same prompts, and what is within noise."""
+    """Changes from the reference on the same prompts, and which of them are within noise."""
     runs = compared.runs()
     if len(runs) > 1 and compared.arms[0].key == runs[0].key:
         _paired(runs[0], runs[1:])
@@ -79,7 +79,7 @@ def differences(compared: Compared) -> None:
 
 
 def configuration(compared: Compared) -> None:
-    """What is set differently, then what is the same."""
+    """Different settings, then equal ones."""
     runs = compared.runs()
     facts = dict(
         zip([arm.key for arm in runs], facts_of_runs([a.config for a in runs]), strict=True)

@@ -1,4 +1,4 @@
-"""What the Compare page remembers: which arms, which prompt, which section, all in the URL.
+"""The Compare page's state, all in the URL: arms, prompt, section.
 
 `arms` are ids of runs (of a benchmark's arm the run of its cell) or of results from elsewhere; the
 first one is the reference. `prompt` begins a prompt's key.
@@ -30,7 +30,7 @@ def asked() -> list[str]:
 
 
 def follow(found: Sequence[str]) -> None:
-    """The picker holds what was found of the URL, whenever the URL has changed."""
+    """Fill the picker from the URL whenever the URL has changed."""
     linked = st.query_params.get(ARMS, "")
     if st.session_state.get(_FOLLOWED) != linked or PICKED not in st.session_state:
         st.session_state[_FOLLOWED] = linked
@@ -39,7 +39,7 @@ def follow(found: Sequence[str]) -> None:
 
 
 def write_picked() -> None:
-    """The URL holds what was picked (a callback)."""
+    """Write the picked arms into the URL (a callback)."""
     _tell(st.session_state[PICKED])
 
 

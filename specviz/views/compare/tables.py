@@ -145,7 +145,7 @@ def field_table(fields: Sequence[Field], names: Sequence[str]) -> pd.DataFrame:
 
 
 def identity(arms: Sequence[Arm]) -> list[Field]:
-    """What says which they are, and so differs always."""
+    """Identity: always different."""
     begun = [
         arm.row.run.started_at if isinstance(arm.row, ComparedRun) else arm.row.started_at
         for arm in arms

@@ -63,7 +63,7 @@ class Said:
 
 
 def texts(compared: Compared) -> None:
-    """Where the answers to one prompt part, and what they say."""
+    """The answers to one prompt, and where they diverge."""
     runs = compared.runs()
     _say_who_has_no_text(compared)
     said = _said(compared, runs)
@@ -154,7 +154,7 @@ def _chosen_prompt(runs: Sequence[RunArm]) -> str | None:
 
 
 def _alike(runs: Sequence[RunArm]) -> set[str]:
-    """Prompts to which all answers are the same, repetitions too."""
+    """Prompts with the same answer in all runs and repetitions."""
     every = pd.concat([arm.requests for arm in runs]).groupby("prompt_key")["text_key"].nunique()
     return set(every[every == 1].index)
 

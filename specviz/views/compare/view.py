@@ -1,4 +1,4 @@
-"""The Compare page: what is compared, and one section of it at a time."""
+"""The Compare page: the picker, and one section at a time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def show_compare(store: Store) -> None:
 
 
 def _pick(candidates: Sequence[Candidate], compared: Compared) -> None:
-    """What is compared, and which of it is the reference."""
+    """The picker, and the choice of the reference."""
     labels = _labels(candidates)  # never changing: the browser answers with them
     names = {arm.key: arm.name for arm in compared.arms}
     state.follow([*names])
@@ -82,7 +82,7 @@ def _pick(candidates: Sequence[Candidate], compared: Compared) -> None:
 
 
 def _labels(candidates: Sequence[Candidate]) -> dict[str, str]:
-    """One unique label each; what is written by people, models and files is on one line."""
+    """One unique label each, on one line."""
     labels = {one.key: _label(one) for one in candidates}
     texts = [*labels.values()]
     return {

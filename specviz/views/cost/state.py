@@ -44,7 +44,7 @@ def kept(key: str) -> dict[str, Any]:
 
 
 def begin_with(key: str, options: Sequence[str], first: str) -> None:
-    """Open with what the link says, else with `first`, which differs from store to store.
+    """Begin with the link's value, else with `first`, which depends on the store.
 
     For the controls whose value `write` puts into the URL, at the default, too.
     """
@@ -56,7 +56,7 @@ def begin_with(key: str, options: Sequence[str], first: str) -> None:
 
 
 def write(key: str, value: str | None) -> None:
-    """Into the URL, or out of it."""
+    """Write a value into the URL, or remove it."""
     if value is None:
         st.query_params.pop(key, None)
     elif st.query_params.get(key) != value:

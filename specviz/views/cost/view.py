@@ -113,7 +113,7 @@ def _range(text: str | None) -> str | None:
 
 
 def _notes(case: Case) -> None:
-    """How busy the hardware is, and what the figures cannot say."""
+    """How busy the hardware is, and the figures' limits."""
     question = case.question
     without, fast = (
         100 * question.requests_per_day / (24 * served.requests_per_hour.value)

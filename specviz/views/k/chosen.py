@@ -58,7 +58,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceKey:
-    """What evidence depends on: as long as nothing of it changes, it need not be read again."""
+    """The cache key of evidence: it is read again only when this changes."""
 
     benchmark_id: str
     finished: int

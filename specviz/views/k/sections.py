@@ -124,7 +124,7 @@ def grid_of(chosen: Chosen, at: Place) -> tuple[dict[int, Sequence[Choice]], str
 
 
 def schedule_table(ranges: Sequence[Range]) -> pd.DataFrame:
-    """One line per range, with what it rests on."""
+    """One line per range, with its evidence."""
     return pd.DataFrame(
         {
             "batch sizes": f"{part.first}–{part.last}"

@@ -1,4 +1,4 @@
-"""The K page: curves over K, the optimum of each source, and what follows from them."""
+"""The K page: curves over K, the optimum of each source, and their consequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learn: the formula for tokens per step and speed-up, and what documents claim."""
+"""Learn: the formula for tokens per step and speed-up, and the documents' claims."""
 
 from __future__ import annotations
 

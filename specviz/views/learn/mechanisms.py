@@ -199,7 +199,7 @@ def _figures(step: Step) -> None:
 
 
 def drafted_table(step: Step) -> pd.DataFrame:
-    """One line per drafted token: what the drafter thought, what the target said, what followed."""
+    """One line per drafted token: the drafter's probability, the target's, the outcome."""
     return pd.DataFrame(
         {
             "#": str(place + 1),

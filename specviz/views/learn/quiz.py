@@ -23,7 +23,7 @@ WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question with the document's answer, and what its own figures say against it."""
+    """One question with the document's answer, and a correction from the document's own figures."""
 
     question: str
     answer: str

@@ -46,7 +46,7 @@ WHAT_IT_DOES = {
 
 
 def rejection() -> None:
-    """The two distributions, what they share, and a simulation of three rules."""
+    """The two distributions, their overlap, and a simulation of three rules."""
     st.markdown(WORDS)
     with st.container(horizontal=True, gap="xsmall"):
         for name in state.PRESETS:

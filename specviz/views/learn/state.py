@@ -1,8 +1,9 @@
 """The Learn page's session state.
 
-The widget keys below are the names of their URL parameters, so a link shows the same page. The two distributions, the stored run and the step are written into it here: a table has no
-binding, a bound selection would write its title, and a bound slider that gets another
-end takes its value from the URL.
+The widget keys are the names of their URL parameters, so a link shows the same page. The two
+distributions, the stored run and the step are written into the URL here: a table has no binding,
+a bound selection would write its title, and a bound slider whose range changes takes its value
+from the URL.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Live page before a run: what Run will do, and the servers it needs, if any."""
+"""The Live page before a run: what Run does, and any servers it needs."""
 
 from __future__ import annotations
 

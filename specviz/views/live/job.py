@@ -1,4 +1,4 @@
-"""A job on the page: its strips, its Cancel button, the way to the stored run."""
+"""A job on the page: its strips, Cancel, and a link to the stored run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything the Live page remembers between script runs, in one place.
+"""The Live page's session state.
 
 Widget values live under the keys named here; what becomes of them is a frozen `LiveChoice`.
 """

@@ -24,7 +24,7 @@ _LEFT = """<style>
 """Questions are read as lines, not as buttons."""
 
 OPENED_TABLES = 3
-"""As many tables that match what is looked for are opened."""
+"""Most matching tables that are shown opened."""
 
 
 def show_lists(store: Store) -> None:

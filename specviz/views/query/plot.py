@@ -1,4 +1,4 @@
-"""The rows of a query as a plot, whatever its columns are called and hold."""
+"""The rows of a query as a plot, for any columns."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def _ordered(values: Iterable[Any]) -> list[Any]:
 
 
 def _label(value: Any, most: int = LABEL_CHARACTERS) -> str:
-    """A name or a value as one short line that plotly shows as it is."""
+    """A name or a value as one short line, escaped for plotly."""
     if value is None:
         return "–"
     text = f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""Everything the Query page remembers between script runs, in one place.
+"""The Query page's session state.
 
 What is asked is in the URL, as a question's id or as SQL, with the plot where a person changed
 it. SQL too long for a URL is kept in the session only.
@@ -80,7 +80,7 @@ def ask_sql(sql: str) -> None:
 
 
 def from_editor() -> None:
-    """Do what the editor's buttons say (a callback); a question's own SQL stays that question."""
+    """Run or save from the editor (a callback); unchanged SQL of a question stays that question."""
     event = st.session_state[EDITOR][ASKED]
     if not event:
         return
@@ -120,7 +120,7 @@ def stop(sql: str, limit_rows: int) -> None:
 
 
 def row_limit() -> int:
-    """Rows that are read at most: what the URL says, of those that can be chosen."""
+    """The row limit: the URL's, if it is one of the choices."""
     linked = st.query_params.get(ROWS)
     return next((rows for rows in ROW_LIMITS if str(rows) == linked), ROW_LIMITS[0])
 

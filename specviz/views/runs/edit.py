@@ -124,7 +124,7 @@ def described(items: Sequence[Item]) -> str:
 
 
 def spelled_note(note: str) -> str:
-    """A note with its lines, and whatever cannot be seen spelled out."""
+    """A note with its lines and visible signs for control characters."""
     return "\n".join(map(terminal_text, note.splitlines()))
 
 

@@ -1,4 +1,4 @@
-"""Where and with what an opened run was done."""
+"""Where an opened run ran: software and hardware."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
 
 
 def _room(store: Store, chosen: Sequence[HistoryRow]) -> str:
-    """What the database takes, and the ticked lines of it."""
+    """Size of the database, and of the ticked lines."""
     size = file_size_of(store)
     text = "a shared database"
     if size:

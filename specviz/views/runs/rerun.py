@@ -1,4 +1,4 @@
-"""How a stored run is done again: as a command, and what would differ. Pure."""
+"""Running a stored run again: the command, and what would differ. Pure."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def quoted(text: str) -> str:
 
 
 def differences(config: RunConfig, at: Circumstances) -> list[str]:
-    """What would not be as it was, whichever way the run is done again; in sentences."""
+    """Differences however the run is repeated, in sentences."""
     found = [*_of_the_engine(config), *_of_the_load(config, at)]
     if config.sampling.temperature > 0 and config.sampling.seed is None:
         found.append("No seed was set: above temperature 0 the tokens are drawn again.")

@@ -94,7 +94,7 @@ def skipped_grid(arm: OpenedArm) -> SkippedLayers | None:
 
 
 def skipped(arms: Sequence[OpenedArm]) -> None:
-    """Which sublayers each skipping arm left out while drafting, and what came of it."""
+    """Which sublayers each skipping arm left out while drafting, and the outcome."""
     for arm in arms:
         grid = skipped_grid(arm)
         if grid is None:

@@ -93,7 +93,7 @@ def shows_deleted() -> bool:
 
 
 def is_filtered() -> bool:
-    """Whether anything is left out but what is deleted."""
+    """Whether any filter is set."""
     lists = any(st.session_state.get(list_key(name)) for name in LISTS)
     return bool(lists or st.session_state.get(TEXT)) or st.session_state.get(WHEN) not in (
         None,

@@ -58,7 +58,7 @@ PAGES = {page.name: page for pages in SECTIONS.values() for page in pages}
 def link(
     page: Page, label: str, *, icon: str | None = None, parameters: Mapping[str, str] | None = None
 ) -> None:
-    """A link to a page, with what its address should say."""
+    """A link to a page with parameters."""
     st.page_link(
         page.path,
         label=label,

@@ -42,7 +42,7 @@ def published_figures(table: str) -> None:
 
 
 def shown(figures: pd.DataFrame) -> pd.DataFrame:
-    """The figures without what is said once under them, with names as people read them."""
+    """The figures under readable names, without the columns shown once below the table."""
     columns = [name for name in figures.columns if name not in _ABOUT]
     as_printed = figures[columns].apply(_as_printed)
     return as_printed.rename(columns=lambda name: _NAMES.get(name, name.replace("_", " ")))

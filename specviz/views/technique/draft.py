@@ -71,7 +71,7 @@ def show_advice(checks: tuple[Check, ...]) -> None:
 def _measured(
     _store: Store, target: str, draft: str, stored: tuple[tuple[str, int], ...]
 ) -> tuple[float, Evidence] | None:
-    """As long as no benchmark is added or goes on, they need not be searched again."""
+    """The cache key: searched again only when a benchmark is added or continues."""
     return acceptance_of_pair(_store, target, draft)
 
 

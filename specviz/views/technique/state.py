@@ -53,7 +53,7 @@ def key_of(name: str) -> str:
 
 
 def begin() -> None:
-    """Take over what a new address says."""
+    """Read the state from a new URL."""
     for name in (TARGET, DRAFT):
         st.session_state.setdefault(key_of(name), DEFAULTS[name])
     st.session_state.setdefault(key_of(CONTEXT), int(DEFAULTS[CONTEXT]))
@@ -73,7 +73,7 @@ def problems() -> list[str]:
 
 
 def end() -> None:
-    """Put what the page shows into its address."""
+    """Write the page's state into its URL."""
     query = _query()
     # Also where the browser sent this very address: one written since may be on its way there.
     if query != dict(st.query_params) or query != st.session_state.get(_WRITTEN):

@@ -1,4 +1,4 @@
-"""The Technique page: questions at the left, the tree at the right, what follows below."""
+"""The Technique page: questions at the left, the tree at the right, the recommendation below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What K does: speed-up over K, and under it how many tokens a step yields."""
+"""The effect of K: speed-up over K, and below it tokens per step."""
 
 from __future__ import annotations
 

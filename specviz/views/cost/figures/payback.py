@@ -1,4 +1,4 @@
-"""Training paid back over time: what is saved so far, with a step down at every retraining."""
+"""Training paid back over time: cumulative saving, with a step down at every retraining."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The formula drawn: tokens per step and speed-up over K, with what documents claim."""
+"""The formula drawn: tokens per step and speed-up over K, with the documents' claims."""
 
 from __future__ import annotations
 

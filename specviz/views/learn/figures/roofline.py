@@ -1,4 +1,4 @@
-"""The roofline drawn: speed-up over the batch, and under it what a step takes and why."""
+"""The roofline drawn: speed-up over the batch, and below it the step time and its bound."""
 
 from __future__ import annotations
 
