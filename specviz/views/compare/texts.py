@@ -42,7 +42,7 @@ STRIPS_A_ROW = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Answered:
     """What one run answered to the chosen prompt; `trace` None: only its text was kept."""
 
     arm: RunArm
@@ -65,41 +65,41 @@ class Said:
 def texts(compared: Compared) -> None:
     """The answers to one prompt, and where they diverge."""
     runs = compared.runs()
-    _say_who_has_no_text(compared)
-    said = _said(compared, runs)
-    if not said:
+    _list_missing_texts(compared)
+    answered = _answered(compared, runs)
+    if not answered:
         st.info(NO_SHARED_PROMPT)
         return
-    st.code(said[0].row.prompt, language=None, wrap_lines=True)
-    reference, others = said[0], said[1:]
+    st.code(answered[0].row.prompt, language=None, wrap_lines=True)
+    reference, others = answered[0], answered[1:]
     _show_partings([_parting(reference, other) for other in others])
-    unit, rows = _rows(tuple(_cut(said)))
-    names = [f"{one.arm.name}, {_size(one)}" for one in said]
-    colours = [one.arm.colour for one in said]
+    unit, rows = _rows(tuple(_cut(answered)))
+    names = [f"{one.arm.name}, {_size(one)}" for one in answered]
+    colours = [one.arm.colour for one in answered]
     st.html(rows_html(names, colours, rows, page_ground()))
     st.caption(f"{LEGEND} Aligned by {unit}s.")
 
 
 def replay(compared: Compared) -> None:
     """The strips of the runs that were kept step by step, side by side."""
-    said = [one for one in _said(compared, compared.runs()) if one.trace is not None]
-    if not said:
+    answered = [one for one in _answered(compared, compared.runs()) if one.trace is not None]
+    if not answered:
         st.info("No run here was kept step by step: a benchmark keeps texts and counts only.")
         return
-    for start in range(0, len(said), STRIPS_A_ROW):
-        for column, one in zip(st.columns(STRIPS_A_ROW), said[start : start + 2], strict=False):
+    for start in range(0, len(answered), STRIPS_A_ROW):
+        for column, one in zip(st.columns(STRIPS_A_ROW), answered[start : start + 2], strict=False):
             with column:
                 source = f"/ws/runs/{one.arm.key}/{_place(compared.store, one)}"
                 token_strip(source, mode="replay", key=f"strip-{source}")
 
 
-def _place(store: Store, said: Said) -> int:
+def _place(store: Store, answered: Answered) -> int:
     """Which of its run's requests an answer is, from 0."""
-    titles = store.read(read_titles, said.arm.key)
-    return [title.request_id for title in titles].index(said.row.request_id)
+    titles = store.read(read_titles, answered.arm.key)
+    return [title.request_id for title in titles].index(answered.row.request_id)
 
 
-def _said(compared: Compared, runs: Sequence[RunArm]) -> list[Said]:
+def _answered(compared: Compared, runs: Sequence[RunArm]) -> list[Answered]:
     """The answers to the chosen prompt, the reference's first; none if no prompt is shared."""
     if len(runs) < 2:
         return []
@@ -114,7 +114,7 @@ def _said(compared: Compared, runs: Sequence[RunArm]) -> list[Said]:
     if repeated := [arm.name for arm in those if len(asked[arm.key]) > 1]:
         st.text(f"The first of several answers is shown of: {', '.join(repeated)}.")
     return [
-        Said(
+        Answered(
             arm,
             row,
             trace_of(compared.store, row.request_id)
@@ -159,7 +159,7 @@ def _alike(runs: Sequence[RunArm]) -> set[str]:
     return set(every[every == 1].index)
 
 
-def _say_who_has_no_text(compared: Compared) -> None:
+def _list_missing_texts(compared: Compared) -> None:
     for arm, _ in compared.elsewhere():
         st.text(f"{arm.name} was measured elsewhere: its figures are known, its texts are not.")
 
@@ -179,7 +179,7 @@ def _show_partings(lines: Sequence[dict[str, object]]) -> None:
         )
 
 
-def _parting(reference: Said, other: Said) -> dict[str, object]:
+def _parting(reference: Answered, other: Answered) -> dict[str, object]:
     """One line of the table: where this answer leaves the reference."""
     first, second = _cut([reference, other])
     parting = divergence(first, second)
@@ -200,16 +200,16 @@ def _parting(reference: Said, other: Said) -> dict[str, object]:
     return line
 
 
-def _cut(said: Sequence[Said]) -> list[Answer]:
+def _cut(answered: Sequence[Answered]) -> list[Answer]:
     """By tokens where all report their tokens and share a vocabulary, else by words."""
-    tokens = [one.trace and by_tokens(one.trace.emitted) for one in said]
+    tokens = [one.trace and by_tokens(one.trace.emitted) for one in answered]
     by_token = [answer for answer in tokens if answer]
-    if len(by_token) == len(said) and len({one.arm.config.model for one in said}) == 1:
+    if len(by_token) == len(answered) and len({one.arm.config.model for one in answered}) == 1:
         return by_token
-    return [by_words(one.row.text) for one in said]
+    return [by_words(one.row.text) for one in answered]
 
 
-def _token_place(reference: Said, other: Said) -> str:
+def _token_place(reference: Answered, other: Answered) -> str:
     """`, token 18`, where words were compared but the tokens are known as well."""
     if reference.trace and other.trace:
         return ""
@@ -220,8 +220,8 @@ def _token_place(reference: Said, other: Said) -> str:
     return f", token {shared_length(reference.ids, other.ids) + 1}"
 
 
-def _says(text: str | None, said: Said) -> str:
-    return said.ending if text is None else token_name(text)
+def _says(text: str | None, answered: Answered) -> str:
+    return answered.ending if text is None else token_name(text)
 
 
 def _prob(value: float | None, judged: JudgedThere) -> str | None:
@@ -230,8 +230,12 @@ def _prob(value: float | None, judged: JudgedThere) -> str | None:
     return probability_text(value)
 
 
-def _size(said: Said) -> str:
-    return f"{len(said.ids):,} tokens" if said.ids else f"{len(said.row.text):,} characters"
+def _size(answered: Answered) -> str:
+    return (
+        f"{len(answered.ids):,} tokens"
+        if answered.ids
+        else f"{len(answered.row.text):,} characters"
+    )
 
 
 @st.cache_data(max_entries=KEPT, show_spinner=False)

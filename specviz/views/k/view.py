@@ -11,7 +11,7 @@ from specviz.analysis.k.curves import KCurve, Source, formula_curve, published_c
 from specviz.analysis.k.optimum import Optimum
 from specviz.views.k import state
 from specviz.views.k.controls import Asked
-from specviz.views.k.curves_figure import curves_by_k
+from specviz.views.k.figure import curves_by_k
 from specviz.views.k.ranges import ranges_text
 from specviz.views.k.sections import sections
 from specviz.views.shared.charts import chart

@@ -77,7 +77,7 @@ def _model_controls() -> tuple[int, Roofline]:
         billions = _real("Parameters, billions", 1e4, TUTORIAL[0], 1.0, state.PARAMETERS)
         kv_gb = _real("KV cache per sequence, GB", 1e3, 0.0, 0.1, state.KV)
         batch = _whole("Batch, sequences", 1024, state.BATCH)
-    _say_source(count, billions or 0.0, precision)
+    _show_source(count, billions or 0.0, precision)
     if bandwidth is None or peak is None or kv_gb is None or billions is None:
         raise UsageError(
             "Fill in the blank field: the table has no sourced figure for this GPU and precision."
@@ -122,7 +122,7 @@ def _fill() -> None:
     st.session_state[state.PEAK] = found.peak_tflops.get(precision)
 
 
-def _say_source(count: int, billions: float, precision: Precision) -> None:
+def _show_source(count: int, billions: float, precision: Precision) -> None:
     found: Gpu | None = gpus().get(st.session_state[state.GPU])
     weights_gb = billions * precision.bytes
     if found is None:

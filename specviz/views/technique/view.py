@@ -19,8 +19,8 @@ from specviz.views.technique import state
 from specviz.views.technique.controls import questions, sources
 from specviz.views.technique.draft import advise, show_advice
 from specviz.views.technique.drawing import draw_tree
+from specviz.views.technique.figure import drawing
 from specviz.views.technique.result import show_headline, show_questions, show_result
-from specviz.views.technique.tree_figure import drawing
 
 OFFERED = 50
 

@@ -21,7 +21,7 @@ def _read(name: str) -> str:
 
 
 _component = st.components.v2.component(
-    "specviz.decision_tree",
+    "specviz.technique_tree",
     html='<div class="tree"></div>',
     css=css_variables(".tree") + _read("drawing.css"),
     js=_read("drawing.js"),
@@ -29,6 +29,6 @@ _component = st.components.v2.component(
 
 
 def draw_tree(drawing: dict[str, Any], *, key: str, on_click: Callable[[], None]) -> None:
-    """Draw boxes and lines of `figures.decision_tree.drawing`; `on_click` runs before the script
+    """Draw boxes and lines of `technique.figure.drawing`; `on_click` runs before the script
     does again, with the leaf's id in `st.session_state[key][CLICKED]`."""
     _component(key=key, data=drawing, on_clicked_change=on_click)
