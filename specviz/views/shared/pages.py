@@ -63,7 +63,6 @@ def link(
         page.path,
         label=label,
         icon=icon or page.icon,
-        help=page.purpose,
         query_params=dict(parameters or {}),
     )
 
