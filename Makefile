@@ -4,6 +4,8 @@
 PYTHON ?=
 SPECVIZ_PORT ?= 8501
 ARGS ?=
+# pytest's processes: tests of real parts share one, unit tests use the others
+WORKERS ?= 2
 
 BIN := .venv/bin
 # The environment is complete when this file exists: another lock or another project file gives
@@ -12,10 +14,10 @@ INPUTS := Makefile scripts/install.sh pyproject.toml $(wildcard requirements/*.l
 STAMP := .venv/.installed-$(shell cat $(INPUTS) | sha256sum | cut -c1-16)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format bench lock
+.PHONY: help install run test test-slow test-pythons lint format bench lock
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 install: $(STAMP) ## .venv from the lock that fits this machine
 
@@ -30,11 +32,15 @@ run: $(STAMP) ## the app on 127.0.0.1:8501 (SPECVIZ_PORT, SPECVIZ_STORE)
 test: $(STAMP) ## all tests but the slow ones (ARGS="-k name")
 	@scripts/chromium.sh
 	@scripts/postgres.sh
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
-test-slow: $(STAMP) ## what make test leaves out: run it before a release
+test-slow: $(STAMP) ## what make test leaves out
 	@scripts/chromium.sh
-	$(BIN)/pytest -m slow $(ARGS)
+	@scripts/postgres.sh
+	$(BIN)/pytest -m slow -n $(WORKERS) --dist loadgroup $(ARGS)
+
+test-pythons: $(STAMP) ## the unit tests in a second Python, in .venv-3.12 or -3.13 (PYTHON)
+	scripts/test_pythons.sh $(PYTHON) -- $(ARGS)
 
 lint: $(STAMP) ## ruff and mypy, changing nothing
 	$(BIN)/ruff check .

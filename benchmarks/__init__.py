@@ -1,1 +1,1 @@
-"""Where every performance figure of the README comes from: `make bench`."""
+"""The source of every performance figure in README.md and docs/: `make bench`."""

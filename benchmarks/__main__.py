@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME …]`: run all benchmarks, or those named."""
+"""`python -m benchmarks [NAME …]`: run all benchmarks or those named, update results and docs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import argparse
 import runpy
 import sys
 
+from benchmarks.tables import write_tables
+
 NAMES = (
-    *("first_token", "embedded_speed", "lossless", "speedup", "tracing_cost"),
+    *("first_token", "embedded_speed", "lossless", "speedup", "tracing_cost", "plans"),
     *("side_by_side", "client_cost", "k_prediction", "page_changes", "history_scale"),
+    "setup_time",
 )
 
 
@@ -17,8 +20,9 @@ def main() -> None:
     parser.add_argument("name", nargs="*", choices=[*NAMES, []], help="default: all")
     for name in parser.parse_args().name or NAMES:
         print(f"== {name}", flush=True)
-        sys.argv = [name]  # each has options of its own when run by itself
+        sys.argv = [name, "--save"]
         runpy.run_module(f"benchmarks.{name}", run_name="__main__")
+    write_tables()
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""What a client costs: output tokens per CPU second of specviz's and of other load generators.
+"""CPU cost of load generators: output tokens per CPU second of specviz's client and of others.
 
-A demo server answers a few prompts once; a stand-in then replays its streams to every client, 64 at
-a time, all of them one engine step every 20 ms, so that only the client differs. CPU seconds are
-user + system of the client's process tree. Start-up is taken out by running N and 3 N requests: the
+A demo server answers a few prompts once; a replay server then sends the recorded streams to every
+client, 64 at a time, one engine step every 20 ms, so that only the client differs. CPU seconds are
+user + system of the client's process tree. Start-up is removed by running N and 3 N requests: the
 figure is the difference in tokens over the difference in CPU seconds. The runs are interleaved
-(A B C with N, C B A with 3 N, again and again); printed are the median of the rounds and their
-range, and the other clients' CPU seconds per token relative to specviz's.
+(A B C with N, then C B A with 3 N, per round). Printed: the median and the range over the rounds,
+and each client's CPU time per token relative to specviz's.
 
     specviz client        `TimedServer.sample` in a closed loop
     specviz client uvloop the same on uvloop's event loop
     specviz bench         the whole command: plan, runner, store, results
-    vllm bench serve      without a tokenizer, which it would spend more on
-    GuideLLM              in an environment of its own, which is made once
+    vllm bench serve      without a tokenizer (with one it needs more CPU time)
+    GuideLLM              in its own environment, created once
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -43,21 +42,21 @@ from benchmarks.clients import (
 from benchmarks.guidellm_venv import FOLDER, VERSION, guidellm
 from benchmarks.recording import record
 from benchmarks.replay_server import NUMBER
+from benchmarks.results_file import add_save_option, save
 from specviz.config import Method, Sampling
-from specviz.machine import git_revision, hardware_summary, package_version, vllm_version
+from specviz.machine import hardware_summary, package_version, vllm_version
 from specviz.paths import LOGS, PROJECT_ROOT
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.servers.arms import demo_spec
 from specviz.servers.launch.pool import ServerPool
 
-RESULTS = PROJECT_ROOT / "benchmarks" / "results" / "client_cost.json"
 PER_CATEGORY = 8
 MAX_TOKENS = 128
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a client: what it was sent and what it took."""
+    """One run of a client: the requests and tokens it received, and its CPU seconds."""
 
     requests: int
     tokens: int
@@ -66,7 +65,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Row:
-    """A client's figures over the rounds: tokens per CPU second, start-up taken out."""
+    """A client's figures over the rounds: tokens per CPU second, start-up removed."""
 
     client: str
     tokens_per_cpu_s: float
@@ -77,7 +76,7 @@ class Row:
 
 
 def record_demo(path: Path) -> None:
-    """Ask a demo server for every prompt once and keep its streams."""
+    """Send every prompt to a demo server once and keep its streams."""
     prompts = [p for category in CATEGORIES for p in load_prompts(category)[:PER_CATEGORY]]
     pool = ServerPool(LOGS)
     try:
@@ -91,7 +90,7 @@ def record_demo(path: Path) -> None:
 
 @contextmanager
 def replaying(recording: Path, interval_ms: float) -> Iterator[str]:
-    """The stand-in in a process of its own; yields its URL."""
+    """The replay server in its own process; yields its URL."""
     module = [sys.executable, "-m", "benchmarks.replay_server", str(recording)]
     process = subprocess.Popen(
         [*module, "--interval-ms", str(interval_ms)], cwd=PROJECT_ROOT, stdout=subprocess.PIPE
@@ -106,20 +105,20 @@ def replaying(recording: Path, interval_ms: float) -> Iterator[str]:
 
 
 def write_prompts(recording: Path, count: int, path: Path) -> None:
-    """As many prompts as are asked for, all different, in the recorded order."""
+    """`count` prompts, all different, in the recorded order."""
     streams = json.loads(recording.read_text(encoding="utf-8"))["streams"]
     texts = (f"{streams[n % len(streams)]['prompt']}{NUMBER}{n}" for n in range(count))
     path.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in texts))
 
 
 def measure(client: Client, work: Work) -> Run:
-    """Run a client and ask the stand-in what it has sent it. Raises RuntimeError if not all."""
+    """Run a client; the replay server counts its tokens. Raises RuntimeError if any is missing."""
     before = httpx.get(f"{work.url}/totals").json()
     cost = run_client(client, work)
     after = httpx.get(f"{work.url}/totals").json()
     requests, tokens = (after[name] - before[name] for name in ("requests", "output_tokens"))
     if requests < work.count:
-        raise RuntimeError(f"{client.name} took {requests} answers of {work.count}.")
+        raise RuntimeError(f"{client.name} received {requests} of {work.count} answers.")
     return Run(requests, tokens, cost.cpu_s)
 
 
@@ -141,7 +140,7 @@ def measure_all(
 
 
 def row(client: str, pairs: Sequence[tuple[Run, Run]]) -> Row:
-    """The median over rounds, each with its own start-up taken out."""
+    """The median over rounds, each with its own start-up removed."""
     rounds = [(large.tokens - small.tokens) / (large.cpu_s - small.cpu_s) for small, large in pairs]
     median = statistics.median(rounds)
     return Row(client, median, min(rounds), max(rounds), 1e6 / median, rounds)
@@ -159,7 +158,7 @@ def print_table(rows: Sequence[Row]) -> None:
 
 
 def clients(names: Sequence[str], guidellm_folder: Path) -> list[Client]:
-    """Those named, or all that this machine can run."""
+    """The clients named, or all that this machine can run."""
     found = [
         Client("specviz client", closed_loop()),
         Client("specviz client uvloop", closed_loop("--uvloop")),
@@ -182,8 +181,8 @@ def main() -> None:
     parser.add_argument("--interval-ms", type=float, default=20.0, help="0: as fast as they read")
     parser.add_argument("--clients", nargs="*", default=[], help="by name; default: all")
     parser.add_argument("--guidellm", type=Path, default=FOLDER, help="its environment")
-    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
-    options, _ = parser.parse_known_args()
+    add_save_option(parser, "client_cost")
+    options = parser.parse_args()
 
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -208,9 +207,6 @@ def main() -> None:
     print_table(rows)
     if options.save:
         about = {
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-            "hardware": hardware_summary(),
-            "git_revision": git_revision(),
             "versions": {
                 "vllm": vllm_version(),
                 "guidellm": VERSION,
@@ -221,7 +217,7 @@ def main() -> None:
             "requests": [options.requests, 3 * options.requests],
         }
         table = [asdict(one) for one in rows]
-        RESULTS.write_text(json.dumps({**about, "rows": table}, indent=1) + "\n")
+        save(options.save, {**about, "rows": table}, prompts=PER_CATEGORY * len(CATEGORIES))
 
 
 if __name__ == "__main__":

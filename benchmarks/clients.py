@@ -1,4 +1,4 @@
-"""Load generators as command lines that ask a server for the same prompts, so many at once."""
+"""Load generators as command lines: the same prompts at the same concurrency."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ main(parser.parse_args())
 
 @dataclass(frozen=True)
 class Work:
-    """What a client is to do. `prompts`: a file with one JSON object with `prompt` per line.
-    `folder`: where it runs and writes."""
+    """The work of a client. `prompts`: a file with one JSON object with `prompt` per line.
+    `folder`: its working directory."""
 
     url: str
     model: str
@@ -45,14 +45,14 @@ class Client:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a client's whole process tree, start-up included."""
+    """CPU and wall time of a client's process tree, start-up included."""
 
     cpu_s: float
     wall_s: float
 
 
 def run_client(client: Client, work: Work) -> Cost:
-    """Run it to its end. Raises RuntimeError with its last words where it fails."""
+    """Run it to its end. Raises RuntimeError with the end of its log if it fails."""
     log = work.folder / "client.log"
     began_s = time.perf_counter()
     with log.open("wb") as out:
@@ -62,19 +62,19 @@ def run_client(client: Client, work: Work) -> Cost:
         _, status, used = os.wait4(process.pid, 0)  # its children that it waited for included
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        words = "\n".join(log.read_text(errors="replace").splitlines()[-5:])
-        raise RuntimeError(f"{client.name} ended with {process.returncode}:\n{words}")
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-5:])
+        raise RuntimeError(f"{client.name} ended with {process.returncode}:\n{tail}")
     return Cost(used.ru_utime + used.ru_stime, time.perf_counter() - began_s)
 
 
 def environment() -> dict[str, str]:
-    """This process's, with what a client in another folder needs."""
+    """This process's environment, with what a client in another folder needs."""
     offline = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
     return {**os.environ, **offline, "PYTHONPATH": str(PROJECT_ROOT)}
 
 
 def closed_loop(*extra: str) -> Callable[[Work], list[str]]:
-    """specviz's client in a loop of a few lines."""
+    """specviz's client in a minimal loop (`benchmarks.closed_loop`)."""
 
     def command(work: Work) -> list[str]:
         module = [sys.executable, "-m", "benchmarks.closed_loop", work.url, str(work.prompts)]
@@ -84,7 +84,7 @@ def closed_loop(*extra: str) -> Callable[[Work], list[str]]:
 
 
 def specviz_bench(work: Work) -> list[str]:
-    """`specviz bench` whole: plan, runner, store, results."""
+    """The whole `specviz bench`: plan, runner, store, results."""
     plan = work.folder / "plan.toml"
     plan.write_text(
         f'name = "client cost"\nconcurrency = [{work.concurrency}]\nwarmup = 0\nmax_tokens = 128\n'
@@ -98,7 +98,7 @@ def specviz_bench(work: Work) -> list[str]:
 
 
 def vllm_bench_serve(work: Work) -> list[str]:
-    """`vllm bench serve` without a tokenizer, which it would spend more CPU time on."""
+    """`vllm bench serve` without a tokenizer; with one it needs more CPU time."""
     arguments = vllm_bench_arguments(work)
     return [sys.executable, "-c", VLLM_BENCH_SERVE, *arguments, "--skip-tokenizer-init"]
 

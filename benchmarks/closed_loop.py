@@ -1,4 +1,4 @@
-"""specviz's client as a benchmark drives it: so many requests at once, the next when one ends.
+"""specviz's client in a closed loop: a fixed number of requests at once, the next when one ends.
 
 python -m benchmarks.closed_loop URL PROMPTS.jsonl [--concurrency 64] [--uvloop]
 """
@@ -19,7 +19,7 @@ from specviz.servers.timing.timed import TimedServer, open_timed
 async def closed_loop(
     server: TimedServer, prompts: Sequence[Prompt], sampling: Sampling, concurrency: int
 ) -> list[Sample]:
-    """Answer all prompts, in their order. Raises the first EngineError."""
+    """Send all prompts, in order. Raises the first EngineError."""
     samples: list[Sample | None] = [None] * len(prompts)
     todo = iter(enumerate(prompts))
 

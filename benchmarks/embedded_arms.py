@@ -44,7 +44,7 @@ ASSISTED = "transformers assisted"
 
 @dataclass(frozen=True)
 class Arm:
-    """One way to answer, with a name; `group` is its line in the table."""
+    """One way to answer a prompt; `group` is its row in the table."""
 
     group: str
     k: int | None
@@ -56,7 +56,7 @@ class Arm:
 
 
 def open_arms(methods: Sequence[Method], ks: Sequence[int], device: torch.device) -> list[Arm]:
-    """Plain decoding first, then transformers, then the methods; what cannot open is named."""
+    """Plain decoding, transformers, then the methods; arms that cannot open are printed."""
     arms = [our_arm(BASELINE, Method.BASELINE, None, {})]
     arms += transformers_arms(ks or WAYS[0][2], device)
     for group, method, usual, options in WAYS:
@@ -69,7 +69,7 @@ def open_arms(methods: Sequence[Method], ks: Sequence[int], device: torch.device
 
 
 def our_arm(group: str, method: Method, k: int | None, options: dict[str, str]) -> Arm:
-    """An arm of the embedded engine. Raises UsageError where it cannot be opened."""
+    """An arm of the embedded engine. Raises UsageError if it cannot be opened."""
     config = RunConfig(
         EngineKind.EMBEDDED, method, k=k, traced=False, options={"dtype": "bfloat16", **options}
     )
@@ -89,7 +89,7 @@ def transformers_arms(ks: Sequence[int], device: torch.device) -> list[Arm]:
 
     def assisted(k: int | None) -> Callable[[Prompt, int], Trace]:
         settings = {}
-        if k is not None:  # else as the library does it: 20 tokens, ended by its own confidence
+        if k is not None:  # else the library's default: 20 tokens, stopped by its own confidence
             settings = {
                 "num_assistant_tokens": k,
                 "num_assistant_tokens_schedule": "constant",
@@ -119,7 +119,7 @@ def _transformers_model(folder: Path, device: torch.device) -> Any:
 
 @torch.inference_mode()
 def theirs(model: Any, prompt: Prompt, count: int, **more: Any) -> Trace:
-    """`generate` from text to token ids; only its whole time is known."""
+    """`generate` from text to token ids; only the total time is known."""
     began = time.perf_counter()
     prompt_ids = torch.tensor(
         [tokenizer_in(DEMO_TARGET).encode_chat(prompt.messages)], device=model.device

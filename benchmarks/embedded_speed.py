@@ -7,45 +7,42 @@ and SWIFT learn from the answers they have given, as they would in use.
 
 Arms: transformers' own `generate` on the same weights; its assisted generation with the demo draft
 model (each K with a constant schedule; without K its default schedule); our plain decoding; and
-every method with a few K. The table shows each group's fastest arm, chosen on these very prompts,
-in transformers' favour as in ours; the JSON has all of them.
+every method with a few K. The table shows the fastest arm of each group, chosen on these same
+prompts (transformers' arms too); the JSON has all of them.
 
-speed-up     ratio of total times, plain decoding here over the arm, over the prompts that both
-             answered alike; the interval resamples prompts (bootstrap, 95 %).
-loop         share of an arm's wall time that is drafting and verification (the prompt included):
-             the rest is what the loop itself costs. It must be 0.9 at least.
-predicted    speed-up that acceptance and step costs allow: tokens per step times the time of a
-             plain step, over draft time + verification time per step. What is lost between this
-             and the speed-up is the prompt, which nothing speeds up, and the loop.
-ideal        the same if verifying K + 1 tokens cost as much as one plain step: tokens per step over
-             1 + draft time / plain step (Leviathan et al., 2211.17192, theorem 3.8, with the
-             measured tokens per step). What is lost between this and predicted is the cost of rows.
+speed-up     total time of our plain decoding / total time of the arm, over the prompts that both
+             answered with the same tokens; 95 % percentile bootstrap interval over prompts.
+loop         share of an arm's wall time spent drafting and verifying (prefill included); the rest
+             is the overhead of the loop. It must be at least 0.9.
+predicted    the speed-up that acceptance and step times allow: tokens per step × time of a plain
+             step / (draft time + verification time per step). The gap between this and the
+             speed-up is prefill, which speculation does not shorten, and the loop.
+ideal        the same if verifying K + 1 tokens took as long as one plain step: tokens per step /
+             (1 + draft time / plain step) (Leviathan et al., arXiv 2211.17192, theorem 3.8, with
+             the measured tokens per step). The gap between this and `predicted` is the cost of
+             verifying several rows.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
 
 from benchmarks.embedded_arms import Arm, open_arms
+from benchmarks.results_file import add_save_option, save
 from benchmarks.speedup import Pair, interval, speedup
 from specviz.analysis.metrics import summarise
 from specviz.config import Method, Prompt
-from specviz.machine import cpu_count, git_revision, hardware_summary
-from specviz.paths import PROJECT_ROOT
+from specviz.machine import cpu_count, hardware_summary
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.trace import Fidelity, Trace
 
-RESULTS = PROJECT_ROOT / "benchmarks" / "results" / "embedded_speed.json"
 MAX_TOKENS = 128
 ENOUGH = 0.9  # of the wall time in drafting and verification
 
@@ -61,7 +58,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Row:
-    """What an arm did on some prompts. Rates 0-1, times ms; None where there is nothing to say."""
+    """The figures of an arm on some prompts. Rates 0-1, times in ms; None where not applicable."""
 
     arm: str
     category: str
@@ -139,7 +136,7 @@ def row(
 
 
 def _steps(traces: Sequence[Trace], plain: Sequence[Trace]) -> dict[str, Any]:
-    """The part of a row that only our own steps can tell; prompts are left out of step costs."""
+    """The part of a row that needs the steps of our own engine; step times leave prefill out."""
     names = "acceptance tokens_per_step draft_ms verify_ms loop predicted ideal".split()
     if any(trace.fidelity is Fidelity.INFERRED for trace in traces):
         return dict.fromkeys(names)
@@ -150,7 +147,7 @@ def _steps(traces: Sequence[Trace], plain: Sequence[Trace]) -> dict[str, Any]:
     plain_ms = _mean([step.wall_ms or 0.0 for trace in plain for step in trace.steps[1:]])
     wall_ms = _mean([step.wall_ms or 0.0 for step in steps])
     verify_ms = _mean([step.verify_ms or 0.0 for step in steps])
-    draft_ms = wall_ms - verify_ms  # what is drafted beside verification costs no time
+    draft_ms = wall_ms - verify_ms  # drafting in parallel with verification costs no time
     tokens_per_step = _mean([len(step.emitted) for step in steps])
     worked = sum(step.wall_ms or 0.0 for trace in traces for step in trace.steps)
     values = (
@@ -172,15 +169,15 @@ def _mean(values: Sequence[float]) -> float:
 def line(one: Row) -> str:
     """One line of the table."""
 
-    def told(value: float | None, digits: int = 2) -> str:
+    def text(value: float | None, digits: int = 2) -> str:
         return "-" if value is None else f"{value:.{digits}f}"
 
-    ratio = f"{told(one.speedup)}x [{told(one.low)}, {told(one.high)}]"
+    ratio = f"{text(one.speedup)}x [{text(one.low)}, {text(one.high)}]"
     return (
         f"{one.arm:<28} {one.category:<18} {one.equal:>3}/{one.prompts:<3} "
-        f"{one.ms_per_token:6.2f} {ratio:<20} {told(one.acceptance):>6} "
-        f"{told(one.tokens_per_step):>6} {told(one.draft_ms):>7} {told(one.verify_ms):>7} "
-        f"{told(one.predicted):>6} {told(one.ideal):>6} {told(one.loop, 3):>6}"
+        f"{one.ms_per_token:6.2f} {ratio:<20} {text(one.acceptance):>6} "
+        f"{text(one.tokens_per_step):>6} {text(one.draft_ms):>7} {text(one.verify_ms):>7} "
+        f"{text(one.predicted):>6} {text(one.ideal):>6} {text(one.loop, 3):>6}"
     )
 
 
@@ -208,8 +205,8 @@ def main() -> None:
     parser.add_argument("--k", nargs="*", default=[], type=int, help="instead of the usual ones")
     parser.add_argument("--rounds", default=1, type=int, help="times that all prompts are answered")
     parser.add_argument("--methods", nargs="*", default=list(Method), type=Method)
-    parser.add_argument("--output", default=RESULTS, type=Path)
-    options, _ = parser.parse_known_args()
+    add_save_option(parser, "embedded_speed")
+    options = parser.parse_args()
     torch.set_num_threads(cpu_count())
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
@@ -224,26 +221,23 @@ def main() -> None:
         for category in ("all", *CATEGORIES)
     }
     about = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "hardware": hardware_summary(),
         "device": device.type,
         "threads": torch.get_num_threads(),
         "dtype": "bfloat16",
         "python": platform.python_version(),
         "torch": torch.__version__,
         "transformers": transformers.__version__,
-        "git_revision": git_revision(),
         "prompts_per_category": options.prompts,
         "rounds": options.rounds,
         "max_tokens": MAX_TOKENS,
         "fastest": [answers.arm.name for answers in fastest(found)],
     }
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    table = [asdict(one) for one in rows.values()]
-    options.output.write_text(json.dumps({**about, "rows": table}, indent=1) + "\n")
+    if options.save:
+        table = [asdict(one) for one in rows.values()]
+        save(options.save, {**about, "rows": table}, prompts=len(prompts))
 
     print(f"bfloat16, greedy, batch 1, {about['threads']} threads, {device.type}")
-    print(f"{about['hardware']}; {len(prompts)} prompts, {options.rounds} round(s)\n{HEADING}")
+    print(f"{hardware_summary()}; {len(prompts)} prompts, {options.rounds} round(s)\n{HEADING}")
     for answers in fastest(found):
         print(line(rows[answers.arm.name, "all"]))
     for answers in fastest(found):

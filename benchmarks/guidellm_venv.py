@@ -1,4 +1,4 @@
-"""GuideLLM in an environment of its own: its dependencies are not ours."""
+"""GuideLLM in its own environment: its dependencies are not ours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDER = PROJECT_ROOT / ".guidellm-venv"
 
 
 def guidellm(folder: Path = FOLDER) -> Path | None:
-    """Its command, installed once (several GB with its torch); None where that fails, and why is
+    """Its command, installed once (several GB with its torch). None if that fails; the reason is
     printed."""
     command = folder / "bin" / "guidellm"
     if command.exists():
@@ -24,7 +24,7 @@ def guidellm(folder: Path = FOLDER) -> Path | None:
         pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
         subprocess.run([*pip, f"guidellm=={VERSION}"], check=True, capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        told = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
-        print(f"left out: guidellm {VERSION} cannot be installed here ({told[-1]})", flush=True)
+        lines = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
+        print(f"left out: guidellm {VERSION} cannot be installed here ({lines[-1]})", flush=True)
         return None
     return command

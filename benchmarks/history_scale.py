@@ -1,14 +1,13 @@
-"""Ten million token decisions in 20,000 requests: size, ingest, what pages ask, pages in Chromium.
+"""Ten million token decisions in 20,000 requests: file size, ingest, queries, pages in Chromium.
 
-The history is made (`made_history`), into a database file of its own or the one that `--db` names,
-which is kept for the next time. Questions of all pages take turns, so that none has the quietest
-moments; times are of this process, in which nothing is cached but DuckDB's buffers.
+The history is synthetic (`made_history`), in a temporary database or the one that `--db` names,
+which is kept and reused. The queries of all pages take turns, so that background load hits them
+alike; nothing is cached but DuckDB's buffers.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 import tempfile
@@ -22,6 +21,7 @@ from duckdb import DuckDBPyConnection
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.made_history import batches, put
+from benchmarks.results_file import add_save_option, save
 from benchmarks.started_app import FLAGS, started_app
 from specviz.machine import hardware_summary
 from specviz.store import Store, open_store
@@ -48,7 +48,7 @@ TURNS, REQUESTS, LOADS = 20, 100, 10
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One thing that a page asks of the store."""
+    """One query that a page sends to the store."""
 
     page: str
     name: str
@@ -57,7 +57,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One page and the text (a pattern) that says that what was asked for is there."""
+    """One page, and a pattern of the text that appears once it has loaded."""
 
     name: str
     path: str
@@ -65,7 +65,7 @@ class Load:
 
 
 def asks(runs: list[str]) -> list[Ask]:
-    """Everything the pages ask that grows with what is stored."""
+    """The queries of the pages whose cost grows with the number of stored rows."""
     run, pair = runs[0], runs[:2]
     filters = {
         "newest": HistoryFilter(),
@@ -105,7 +105,7 @@ def asks(runs: list[str]) -> list[Ask]:
 
 
 def loads(runs: list[str]) -> list[Load]:
-    """Pages opened by their address: the browser loads all of the app first."""
+    """Pages opened by URL: the browser loads the whole app first."""
     return [
         Load("Live", "", "^Run$"),
         Load("Runs", "run", "^[0-9,]+ lines · "),
@@ -120,7 +120,7 @@ def loads(runs: list[str]) -> list[Load]:
 
 
 def clicks() -> list[Load]:
-    """Pages chosen in the navigation of the open app; `path` is the link."""
+    """Pages opened from the navigation of the running app; `path` is the link."""
     return [
         Load("Runs", "Runs", "^[0-9,]+ lines · "),
         Load("Query, a question", "Which category rejects most", "^Most: "),
@@ -136,25 +136,25 @@ def clicks() -> list[Load]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--db", type=Path, help="made if it is not there, and kept")
+    parser.add_argument("--db", type=Path, help="created if missing, and kept")
     parser.add_argument("--decisions", type=int, default=DECISIONS)
     parser.add_argument("--five-best", action="store_true", help="with the target's five best")
-    parser.add_argument("--save", type=Path, help="the figures as JSON")
+    add_save_option(parser, "history_scale")
     asked = parser.parse_args()
     print(hardware_summary())
     with tempfile.TemporaryDirectory() as folder:
         path = asked.db or Path(folder) / "runs.duckdb"
-        told: dict[str, object] = {"hardware": hardware_summary()}
+        figures: dict[str, object] = {"decisions": asked.decisions}
         if not path.exists():
-            told |= filled(path, asked.decisions, five_best=asked.five_best)
-        told |= asked_of(path)
-        told["pages_ms"] = seen(path, Path(folder))
+            figures |= filled(path, asked.decisions, five_best=asked.five_best)
+        figures |= asked_of(path)
+        figures["pages_ms"] = seen(path, Path(folder))
     if asked.save:
-        asked.save.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        save(asked.save, figures)
 
 
 def filled(path: Path, decisions: int, *, five_best: bool) -> dict[str, object]:
-    """Make the history; million rows of all tables per second, batch by batch, and the size."""
+    """Generate the history; million rows per second over all tables, per batch, and the size."""
     rates = []
     with open_store(path) as store:
         for batch in batches(decisions, five_best=five_best):
@@ -174,7 +174,7 @@ def filled(path: Path, decisions: int, *, five_best: bool) -> dict[str, object]:
 
 
 def asked_of(path: Path) -> dict[str, object]:
-    """ms of each question of the pages and of opening single requests."""
+    """ms of each query of the pages, and of opening single requests."""
     rng = random.Random(1)
     with open_store(path) as store:
         ids = store.read(
@@ -197,7 +197,7 @@ def asked_of(path: Path) -> dict[str, object]:
 
 
 def seen(path: Path, folder: Path) -> dict[str, dict[str, list[float]]]:
-    """ms until what a page is about is there, in Chromium: by its address, and by a click."""
+    """ms until a page's content is visible in Chromium: by URL, and by a click."""
     with open_store(path) as store:
         runs = runs_of(store)
     with started_app(path, folder / "app.log") as url, sync_playwright() as playwright:
@@ -221,7 +221,7 @@ def timed(page: Page, wanted: list[Load], go: Callable[[Load], object]) -> dict[
             ms = ms_of(lambda load=load: arrive(page, load, go))
             if turn > 0:  # the first time fills caches
                 took[load.name].append(ms)
-            page.wait_for_timeout(500)  # what it still does belongs to this page
+            page.wait_for_timeout(500)  # let it finish: the rest belongs to this page
     return took
 
 

@@ -1,19 +1,19 @@
-"""Is one run at K = 15 enough? What it foretells of every smaller K, beside what they measure.
+"""Predicting K = 1-14 from one run at K = 15, compared with measurements.
 
-A sweep of baseline and K 1 to 15, arms interleaved, is run on the embedded engine (or on vLLM
-servers with `--engine vllm`, where speed-up is not asked for). The foretelling sees the baseline,
-the arm at the largest K and, on the embedded engine, the replay of that arm: nothing of the others.
+A sweep of the baseline and K = 1-15, arms interleaved, runs on the embedded engine (or on vLLM
+servers with `--engine vllm`, where speed-up is not predicted). The prediction sees only the
+baseline, the arm at the largest K and, where K can be redrafted exactly, the redrafts of that arm.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.results_file import add_save_option, save
 from specviz import runtime
 from specviz.analysis.k.curves import Source
 from specviz.bench.results import results_of
@@ -32,7 +32,7 @@ LARGEST = 15
 
 @dataclass(frozen=True)
 class Row:
-    """One K: what was measured, and how far off the foretelling was (foretold / measured - 1)."""
+    """One K: what was measured, and the error of the prediction (predicted / measured - 1)."""
 
     source: str
     k: int
@@ -59,7 +59,7 @@ def measure(current: runtime.Runtime, engine: EngineKind, method: Method, prompt
 
 
 def compare(store: Store, benchmark_id: str) -> list[Row]:
-    """Every smaller K foretold from the largest, beside its own figures."""
+    """Every smaller K: predicted from the largest, and measured."""
     results = results_of(store, benchmark_id)
     arms = {arm.arm_index: arm.k for arm in results.arms if arm.k}
     largest = max(arms, key=lambda arm: arms[arm])
@@ -82,18 +82,18 @@ def compare(store: Store, benchmark_id: str) -> list[Row]:
 
 def rows(source: Source, known: Evidence, cells, *, replayed: bool) -> list[Row]:
     found = []
-    for foretold in known.predictions(range(1, LARGEST), replayed=replayed):
-        cell = cells[foretold.k]
+    for predicted in known.predictions(range(1, LARGEST), replayed=replayed):
+        cell = cells[predicted.k]
         speedup = cell.speedup.ratio if cell.speedup else None
-        told = foretold.speedup.value if foretold.speedup else None
+        estimate = predicted.speedup.value if predicted.speedup else None
         found.append(
             Row(
                 source.value,
-                foretold.k,
-                cell.acceptance.length,
-                foretold.length.value / cell.acceptance.length - 1,
+                predicted.k,
+                cell.acceptance.mean_acceptance_length,
+                predicted.mean_acceptance_length.value / cell.acceptance.mean_acceptance_length - 1,
                 speedup,
-                told / speedup - 1 if told and speedup else None,
+                estimate / speedup - 1 if estimate and speedup else None,
             )
         )
     return found
@@ -112,10 +112,10 @@ def print_rows(found: Sequence[Row]) -> None:
         )
     for source in dict.fromkeys(row.source for row in found):
         own = [row for row in found if row.source == source]
-        furthest = max(abs(row.length_off) for row in own)
+        largest = max(abs(row.length_off) for row in own)
         speeds = [abs(row.speedup_off) for row in own if row.speedup_off is not None]
         text = f", speed-up {100 * max(speeds):.1f} %" if speeds else ""
-        print(f"{source}: furthest off: mean acceptance length {100 * furthest:.2f} %{text}")
+        print(f"{source}: largest error: mean acceptance length {100 * largest:.2f} %{text}")
 
 
 def main() -> None:
@@ -125,7 +125,7 @@ def main() -> None:
     parser.add_argument("--prompts", type=int, default=24)
     parser.add_argument("--db", type=Path, help="keep the runs here; with --benchmark: read them")
     parser.add_argument("--benchmark", help="id of a stored sweep: nothing is measured")
-    parser.add_argument("--save", type=Path, help="the figures as JSON")
+    add_save_option(parser, "k_prediction")
     asked = parser.parse_args()
     print(hardware_summary())
     saved = {}
@@ -140,8 +140,7 @@ def main() -> None:
             print_rows(found)
             saved[method.value] = [asdict(row) for row in found]
     if asked.save:
-        told = {"hardware": hardware_summary(), "engine": asked.engine.value, "rows": saved}
-        asked.save.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        save(asked.save, {"engine": asked.engine.value, "rows": saved}, prompts=asked.prompts)
 
 
 if __name__ == "__main__":

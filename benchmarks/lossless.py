@@ -1,14 +1,15 @@
 """Is greedy output equal to plain decoding, token by token, for every method and K?
 
 Runs each method of the embedded engine on held-out prompts with K 1, 3, 5 and 8 and compares token
-ids with plain decoding in the same dtype. Every divergence is printed with its position and what
-the target gave to both tokens there: equal up to rounding (a near tie), or a defect.
+ids with plain decoding in the same dtype. Every divergence is printed with its position and the
+target's probabilities there: equal up to rounding is a near tie, anything else a defect.
 """
 
 from __future__ import annotations
 
 import argparse
 
+from benchmarks.results_file import add_save_option, save
 from specviz.analysis.lossless import Comparison, compare
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.engine import EmbeddedEngine
@@ -34,8 +35,8 @@ def answered(engine: EmbeddedEngine, prompt: Prompt, max_tokens: int) -> Trace:
     return fold(engine.events(prompt, Sampling(max_tokens=max_tokens)))
 
 
-def told(found: Comparison) -> str:
-    """Where the texts part, and the target's best tokens there."""
+def divergence(found: Comparison) -> str:
+    """The first differing token, and the target's best tokens there."""
     tops = ", ".join(f"{top.text!r} {top.prob:.5f}" for top in found.target_top[:3])
     return (
         f"token {found.divergence}: {found.baseline_text!r} against {found.method_text!r}; target: "
@@ -48,7 +49,9 @@ def main() -> None:
     parser.add_argument("--prompts", default=2, type=int, help="per category")
     parser.add_argument("--k", nargs="*", default=[1, 3, 5, 8], type=int)
     parser.add_argument("--max-tokens", default=96, type=int)
+    add_save_option(parser, "lossless")
     options = parser.parse_args()
+    rows = []
     prompts = [p for category in CATEGORIES for p in load_prompts(category)[-options.prompts :]]
     print(f"{hardware_summary()}; {len(prompts)} prompts, K {options.k}")
     for dtype in ("float32", "bfloat16"):
@@ -63,9 +66,15 @@ def main() -> None:
                     assert found is not None  # our own ids are all known
                     equal += found.equal
                     if not found.equal:
-                        print(f"  {dtype} {method} K {k} {prompt.prompt_id}, {told(found)}")
+                        print(f"  {dtype} {method} K {k} {prompt.prompt_id}, {divergence(found)}")
             of = len(prompts) * len(options.k)
-            print(f"{dtype:9} {method:12} {extra.get('shape', 'chain'):6} {equal} of {of} equal")
+            shape = extra.get("shape", "chain")
+            print(f"{dtype:9} {method:12} {shape:6} {equal} of {of} equal")
+            rows.append(
+                {"dtype": dtype, "method": method, "shape": shape, "equal": equal, "answers": of}
+            )
+    if options.save:
+        save(options.save, {"k": options.k, "rows": rows}, prompts=len(prompts))
 
 
 if __name__ == "__main__":

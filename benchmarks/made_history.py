@@ -1,9 +1,9 @@
-"""A history that nobody lived through: ten million decisions, made by a seeded generator.
+"""A synthetic history: ten million decisions from a seeded generator.
 
-What it says of speculation means nothing; sizes, shapes and orders are those of traced runs: Zipf
+Its acceptance means nothing; sizes, shapes and orders are those of traced runs: Zipf-distributed
 tokens of a large vocabulary, K 3, 5 and 8, half of the runs greedy, drafts cut at the first
-rejection. Without `five_best` the target's five best tokens, which a trace may hold for every
-judged token, are left out.
+rejection. The target's five best tokens, which a trace may hold for every judged token, are
+included only with `five_best`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BEGINNING = datetime(2026, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some runs with everything that belongs to them."""
+    """Some runs with all their rows."""
 
     runs: pa.Table
     requests: pa.Table
@@ -64,7 +64,7 @@ def put(store: Store, batch: Batch) -> None:
 
 
 def _in_rows(tables: Iterable[pa.Table]) -> pa.Table:
-    """As large pieces as DuckDB's row groups, not one piece per request."""
+    """Chunks as large as DuckDB's row groups, not one chunk per request."""
     return pa.Table.from_batches(
         pa.concat_tables(tables).combine_chunks().to_batches(max_chunksize=ROW_GROUP)
     )
@@ -138,7 +138,7 @@ class _Maker:
         )  # fmt: skip
         emitted = np.minimum(first_no, k) + 1
         out = int(emitted.sum())
-        elapsed = np.cumsum(rng.gamma(20, 1.0, steps)).round(3)  # as engines tell it
+        elapsed = np.cumsum(rng.gamma(20, 1.0, steps)).round(3)  # as engines report it
         table = self._steps(request_id, sent_at, emitted, elapsed)
         drafted, taken = size, int(accepted.sum())
         per_position = [float(accepted[depth == place].sum()) / steps for place in range(1, k + 1)]
@@ -157,7 +157,7 @@ class _Maker:
             "mean_acceptance_length": [1 + taken / steps],
             "alpha": [taken / int(judged.sum())], "acceptance_rate_per_pos": [per_position],
             "output_tokens": [out], "tokens_per_step": [out / steps],
-            "tokens_per_s": [out / float(elapsed[-1]) * 1000],
+            "output_throughput": [out / float(elapsed[-1]) * 1000],
         }  # fmt: skip
         return pa.table(request), table, decisions
 

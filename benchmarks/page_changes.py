@@ -1,14 +1,13 @@
-"""How long a page takes to answer a change: in Chromium, from the key or click to the new figures.
+"""How long a page takes to react to a change: in Chromium, from key or click to the new figures.
 
-Two moments are taken in the browser: when the text that depends on the change is there, and when
-the chart's own data has changed too. The real app; an empty store, or the one that `--db` names
-(it is copied). Pages take turns, so that none has the quietest moments.
+Measured in the browser: the time until the text that depends on the change is new, and until the
+chart's data has changed. The real app, on an empty store or a copy of the one that `--db` names.
+Pages take turns, so that background load hits them alike.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from statistics import median
 
 from playwright.sync_api import Page, sync_playwright
 
+from benchmarks.results_file import add_save_option, save
 from benchmarks.started_app import FLAGS, started_app
 from specviz.machine import hardware_summary
 
@@ -55,7 +55,7 @@ DONE = (
 
 @dataclass(frozen=True)
 class Change:
-    """One thing to do on a page, again and again; `act` gets the number of the change."""
+    """One change on a page, repeated; `act` gets the number of the repetition."""
 
     name: str
     path: str
@@ -99,7 +99,7 @@ def measured(page: Page, change: Change, number: int) -> dict[str, float | None]
     change.act(page, number)
     page.wait_for_function(DONE, arg=change.has_chart, timeout=20_000)
     found: dict[str, float | None] = page.evaluate("window.answered")
-    page.wait_for_timeout(400)  # what is left of the redrawing belongs to this change
+    page.wait_for_timeout(400)  # let it finish redrawing: the rest belongs to this change
     return found
 
 
@@ -107,7 +107,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--db", type=Path, help="a stored database; it is copied")
     parser.add_argument("--changes", type=int, default=CHANGES)
-    parser.add_argument("--save", type=Path, help="the figures as JSON")
+    add_save_option(parser, "page_changes")
     asked = parser.parse_args()
     found: dict[str, list[dict[str, float | None]]] = {change.name: [] for change in PAGES}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
@@ -130,8 +130,7 @@ def main() -> None:
             browser.close()
     report(found)
     if asked.save:
-        told = {"hardware": hardware_summary(), "ms": found}
-        asked.save.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        save(asked.save, {"ms": found})
 
 
 def report(found: dict[str, list[dict[str, float | None]]]) -> None:

@@ -1,7 +1,7 @@
 """Streams of a real server, recorded once and replayed to several clients.
 
-A stream is kept as the server sent it, event by event, with and without token ids, because clients
-ask for either.
+A stream is kept as the server sent it, event by event, once with and once without token ids,
+because clients ask for either.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import aiohttp
 from specviz.config import Prompt, Sampling
 
 Step = list[str]
-"""The events that an engine step brings: its chunk, in the first step the role's chunk before it,
-in the last one the usage and `[DONE]` behind it."""
+"""The events of one engine step: its chunk; before the first one the role's chunk, after the last
+one the usage and `[DONE]`."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One answer. `counts` is vLLM's `speculative_decoding`, empty where nothing is told."""
+    """One answer. `counts` is vLLM's `speculative_decoding`, empty if there is none."""
 
     prompt: str
     output_tokens: int
@@ -35,7 +35,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Recording:
-    """What a server answered, one stream per prompt."""
+    """The answers of a server, one stream per prompt."""
 
     model: str
     streams: list[Stream]
@@ -52,7 +52,7 @@ def load_recording(path: Path) -> Recording:
 async def record(
     url: str, model: str, prompts: Sequence[Prompt], sampling: Sampling, at_once: int = 8
 ) -> Recording:
-    """Ask a vLLM server for every prompt, twice."""
+    """Send every prompt to a vLLM server, twice."""
     limit = asyncio.Semaphore(at_once)
 
     async def one(http: aiohttp.ClientSession, prompt: Prompt) -> Stream:
@@ -94,6 +94,6 @@ async def _events(
 
 
 def _steps(events: Sequence[str]) -> list[Step]:
-    """Events grouped by the step that brings them."""
+    """Events grouped by engine step."""
     role, *chunks, usage, done = events
     return [[role, chunks[0]], *([chunk] for chunk in chunks[1:-1]), [chunks[-1], usage, done]]

@@ -1,9 +1,9 @@
-"""A stand-in for a vLLM server that replays recorded streams, so that the client is what counts.
+"""A stand-in for a vLLM server that replays recorded streams, so that only the client differs.
 
     python -m benchmarks.replay_server RECORDING [--interval-ms 20]
 
-Prints its port. All streams advance together, one engine step per interval, each event in a write
-and HTTP chunk of its own as vLLM sends it; with interval 0 as fast as the client reads.
+Prints its port. All streams advance together, one engine step per interval, each event in its
+own write and HTTP chunk, as vLLM sends it; with interval 0 as fast as the client reads.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from aiohttp import web
 from benchmarks.recording import Recording, Stream, load_recording
 
 NUMBER = " #"
-"""Between a recorded prompt and a number that makes one of many: some clients refuse twins."""
+"""Separates a recorded prompt from the number that makes it unique: some clients refuse twins."""
 
 ADDED_UP = ("drafts", "draft_tokens", "accepted_tokens")
 
 
 class Replay:
-    """The streams by prompt, and what was sent so far."""
+    """The streams by prompt, and the totals sent so far."""
 
     def __init__(self, recording: Recording, interval_s: float) -> None:
         self.model = recording.model
@@ -39,7 +39,7 @@ class Replay:
         self.totals = dict.fromkeys((*ADDED_UP, "requests", "output_tokens"), 0)
 
     async def run(self) -> None:
-        """Let all streams take a step, again and again."""
+        """Advance all streams by one step per interval."""
         while True:
             await asyncio.sleep(self.interval_s)
             tick, self._tick = self._tick, asyncio.Event()

@@ -1,19 +1,18 @@
-"""specviz's figures beside those of `vllm bench serve`: same server, prompts, load and limits.
+"""specviz's figures compared with `vllm bench serve`: same server, prompts, load and limits.
 
-One demo server (draft model, K = 5, greedy, answers of up to 128 tokens) is asked by both clients
-in turn, A B, B A, …, one request at a time and 16 at once; each pass warms up first. vLLM's client
-runs in a process of its own, which stays. Its figures are worked out from what it saves per
-request, by the same definitions: E2E up to the last chunk of output, TPOT over the tokens behind
-the first chunk. Its first chunk is the role's, which the server sends just before the first
-token's.
+Both clients query one demo server (draft model, K = 5, greedy, up to 128 tokens) in turn, A B, B A,
+…, at concurrency 1 and 16; each pass warms up first. vLLM's client runs in its own long-lived
+process. Its figures are computed from what it saves per request, by the same definitions: E2E up to
+the last chunk of output, TPOT over the tokens after the first chunk. Its first chunk is the role's,
+which the server sends just before the first token's.
 
 A figure agrees if the median over the rounds of specviz's value / vLLM's, each pair from the same
-round, is within 3 % of 1. On two cores, which client and server share, the client that works less
-leaves more to the server (`client_cost` says how much each takes).
+round, is within 3 % of 1. On two cores shared by client and server, the lighter client leaves more
+CPU time to the server (`client_cost` measures how much each uses).
 
-Output tokens must be equal; with 16 at once near ties of a bfloat16 model can go another way from
-run to run, so the answers that differ are counted too. Acceptance added up over specviz's requests
-must equal the difference of the server's own counters.
+Output tokens must be equal; at concurrency 16 near ties of a bfloat16 model can go either way from
+run to run, so differing answers are counted too. Acceptance summed over specviz's requests must
+equal the change in the server's own counters.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,31 +32,31 @@ from typing import Any
 
 from benchmarks.clients import Work
 from benchmarks.closed_loop import closed_loop
+from benchmarks.results_file import add_save_option, save
 from benchmarks.vllm_bench import VllmBench
 from specviz.config import Method, Prompt, Sampling
-from specviz.machine import cpu_count, git_revision, hardware_summary, vllm_version
-from specviz.paths import LOGS, PROJECT_ROOT
+from specviz.machine import cpu_count, hardware_summary, vllm_version
+from specviz.paths import LOGS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.sample import Sample
 from specviz.servers.arms import demo_spec
 from specviz.servers.launch.pool import ServerPool
 from specviz.servers.timing.timed import TimedServer, open_timed
 
-RESULTS = PROJECT_ROOT / "benchmarks" / "results" / "side_by_side.json"
 MAX_TOKENS = 128
 K = 5
 TOLERANCE = 0.03
 COUNTERS_SETTLE_S = 0.2
 PASSES = 3
-"""Over the prompts, where several are asked at once: a pass should take seconds at any load."""
+"""Over the prompts at higher concurrency: a pass should take seconds at any load."""
 
 FIGURES = ("tpot_mean_ms", "tpot_median_ms", "e2el_mean_ms", "e2el_median_ms", "tokens_per_s")
 
 
 @dataclass(frozen=True)
 class Figures:
-    """One client's pass over the prompts. Drafts and accepted: as its requests told (specviz) or as
-    it read from the server's counters (vLLM)."""
+    """One client's pass over the prompts. Draft and accepted tokens: summed over its requests
+    (specviz), or from the server's counters (vLLM)."""
 
     tpot_mean_ms: float
     tpot_median_ms: float
@@ -72,8 +70,8 @@ class Figures:
 
 @dataclass(frozen=True)
 class Round:
-    """Both clients at one load, one behind the other. `counted`: draft tokens and accepted ones by
-    the server's counters over specviz's pass. `different`: answers that are not alike."""
+    """Both clients at one load, one after the other. `counted`: draft and accepted tokens by the
+    server's counters over specviz's pass. `different`: answers whose texts differ."""
 
     concurrency: int
     specviz: Figures
@@ -122,26 +120,26 @@ async def ask_with_specviz(
         draft_tokens=sum(sum(sample.per_step_drafted or ()) for sample in samples),
         accepted_tokens=sum(sum(sample.per_step_accepted or ()) for sample in samples),
     )
-    told = (counted.num_draft_tokens, counted.num_accepted_tokens)
-    return found, told, [sample.text for sample in samples]
+    totals = (counted.num_draft_tokens, counted.num_accepted_tokens)
+    return found, totals, [sample.text for sample in samples]
 
 
 def tpot_ms(sample: Sample) -> float | None:
-    """Time per output token behind the first chunk; None where that was all."""
+    """Time per output token after the first chunk; None if there was only one chunk."""
     rest = sum(sample.chunk_tokens[1:])
     return (sample.e2el_ms - sample.ttft_ms) / rest if rest else None
 
 
-def figures_of_vllm(told: dict[str, Any]) -> Figures:
-    """From what it saves; its times are seconds."""
-    requests = list(zip(told["latencies"], told["ttfts"], told["output_lens"], strict=True))
+def figures_of_vllm(saved: dict[str, Any]) -> Figures:
+    """From its result file; times there are in seconds."""
+    requests = list(zip(saved["latencies"], saved["ttfts"], saved["output_lens"], strict=True))
     return figures(
         [1000 * latency for latency, _, _ in requests],
         [1000 * (latency - ttft) / (count - 1) for latency, ttft, count in requests if count > 1],
-        told["total_output_tokens"],
-        told["duration"],
-        draft_tokens=told["spec_decode_draft_tokens"],
-        accepted_tokens=told["spec_decode_accepted_tokens"],
+        saved["total_output_tokens"],
+        saved["duration"],
+        draft_tokens=saved["spec_decode_draft_tokens"],
+        accepted_tokens=saved["spec_decode_accepted_tokens"],
     )
 
 
@@ -153,16 +151,16 @@ def warm_ups(concurrency: int) -> int:
 async def measure_round(
     server: TimedServer, vllm: VllmBench, prompts: Sequence[Prompt], work: Work, *, vllm_first: bool
 ) -> Round:
-    """Both clients over the prompts, one behind the other."""
+    """Both clients over the prompts, one after the other."""
 
     def ask_vllm() -> dict[str, Any]:
         return vllm.ask(work, MAX_TOKENS, warm_ups(work.concurrency))
 
     first = ask_vllm() if vllm_first else None
     ours, counted, texts = await ask_with_specviz(server, prompts, work.concurrency)
-    told = first or ask_vllm()
-    different = sum(a != b for a, b in zip(texts, told["generated_texts"], strict=True))
-    return Round(work.concurrency, ours, figures_of_vllm(told), counted, different)
+    theirs = first or ask_vllm()
+    different = sum(a != b for a, b in zip(texts, theirs["generated_texts"], strict=True))
+    return Round(work.concurrency, ours, figures_of_vllm(theirs), counted, different)
 
 
 async def measure(
@@ -228,8 +226,8 @@ def main() -> None:
     parser.add_argument("--prompts", type=int, default=8, help="per category")
     parser.add_argument("--rounds", type=int, default=16)
     parser.add_argument("--concurrency", type=int, nargs="+", default=[1, 16])
-    parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
-    options, _ = parser.parse_known_args()
+    add_save_option(parser, "side_by_side")
+    options = parser.parse_args()
     prompts = [p for category in CATEGORIES for p in load_prompts(category)[: options.prompts]]
     if cpu_count() == 2:  # the model computes on one core, so that clients do not slow it down
         os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "0")
@@ -246,16 +244,9 @@ def main() -> None:
     for load in options.concurrency:
         print_load([one for one in rounds if one.concurrency == load])
     if options.save:
-        about = {
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-            "hardware": hardware_summary(),
-            "git_revision": git_revision(),
-            "vllm": vllm_version(),
-            "prompts": len(prompts),
-            "max_tokens": MAX_TOKENS,
-        }
+        about = {"vllm": vllm_version(), "method": "draft_model", "k": K, "max_tokens": MAX_TOKENS}
         table = [asdict(one) for one in rounds]
-        RESULTS.write_text(json.dumps({**about, "rounds": table}, indent=1) + "\n")
+        save(options.save, {**about, "rounds": table}, prompts=len(prompts))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Speculation against plain decoding, on this machine, per category of the held-out prompts.
 
-Both servers run at once and answer one request at a time, the same prompt one after the other in
-alternating order (A B, B A, …), untraced and greedy. A request counts only if both answers are
-equal, so that time is compared over the same tokens. The speed-up of a category is the ratio of
-its total times; its interval comes from resampling prompts (bootstrap, 95 %).
+Both servers run at the same time and answer one request at a time, each prompt on both in
+alternating order (A B, B A, …), untraced and greedy. A prompt counts only if both answers are
+equal, so that times are compared over the same tokens. The speed-up of a category is the ratio of
+total times, with a 95 % percentile bootstrap interval over prompts.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import argparse
 import asyncio
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
+from benchmarks.results_file import add_save_option, save
 from specviz.analysis.metrics import Metrics, summarise
 from specviz.config import Method, Prompt, Sampling
 from specviz.machine import hardware_summary
@@ -53,7 +54,7 @@ async def measure(urls: Sequence[str], method: Method, k: int, per_category: int
     for category in CATEGORIES:
         prompts = load_prompts(category)[:per_category]
         for number, prompt in enumerate(prompts):
-            if number == 0:  # warm up with the category's own shapes
+            if number == 0:  # warm up with shapes of this category
                 for engine in (baseline, speculating):
                     await answer(engine, replace(prompt, max_tokens=16))
             order = [baseline, speculating] if number % 2 == 0 else [speculating, baseline]
@@ -81,20 +82,49 @@ def _time(trace: Trace) -> float:
     return trace.e2el_ms
 
 
-def row(name: str, pairs: Sequence[Pair]) -> str:
-    """One line of the table. Acceptance is token-weighted over all prompts of the row."""
+@dataclass(frozen=True)
+class Row:
+    """One category, or all. Acceptance is token-weighted over all prompts; the speed-up is of the
+    `equal` ones, None if there are none."""
+
+    category: str
+    prompts: int
+    equal: int
+    acceptance: float
+    tokens_per_step: float
+    speedup: float | None
+    low: float | None
+    high: float | None
+
+
+def row(name: str, pairs: Sequence[Pair]) -> Row:
     metrics: list[Metrics] = [summarise(pair.method) for pair in pairs]
     drafted = sum(one.num_draft_tokens or 0 for one in metrics)
     accepted = sum(one.num_accepted_tokens or 0 for one in metrics)
     tokens = sum(one.output_tokens or 0 for one in metrics)
     steps = sum(one.num_steps for one in metrics)
     equal = [pair for pair in pairs if pair.equal]
-    low, high = interval(equal) if equal else (0.0, 0.0)
-    ratio = f"{speedup(equal):.2f}x [{low:.2f}, {high:.2f}]" if equal else "-"
+    low, high = interval(equal) if equal else (None, None)
+    return Row(
+        name,
+        len(pairs),
+        len(equal),
+        accepted / max(drafted, 1),
+        tokens / max(steps, 1),
+        speedup(equal) if equal else None,
+        low,
+        high,
+    )
+
+
+def line(one: Row) -> str:
+    """One line of the table."""
+    ratio = "-"
+    if one.speedup is not None:
+        ratio = f"{one.speedup:.2f}x [{one.low:.2f}, {one.high:.2f}]"
     return (
-        f"{name:<18} {len(pairs):>3} prompts  {len(equal):>3} equal  acceptance "
-        f"{accepted / max(drafted, 1):.3f}  tokens/step {tokens / max(steps, 1):.2f}  "
-        f"speed-up {ratio}"
+        f"{one.category:<18} {one.prompts:>3} prompts  {one.equal:>3} equal  acceptance "
+        f"{one.acceptance:.3f}  tokens/step {one.tokens_per_step:.2f}  speed-up {ratio}"
     )
 
 
@@ -103,7 +133,8 @@ def main() -> None:
     parser.add_argument("--method", default=Method.DRAFT_MODEL, type=Method)
     parser.add_argument("--k", default=5, type=int)
     parser.add_argument("--prompts", default=40, type=int, help="per category")
-    options, _ = parser.parse_known_args()
+    add_save_option(parser, "speedup")
+    options = parser.parse_args()
     pool = ServerPool(LOGS)
     try:
         specs = [demo_spec(Method.BASELINE, None), demo_spec(options.method, options.k)]
@@ -112,9 +143,15 @@ def main() -> None:
     finally:
         pool.close()
     print(f"{options.method.value}, K = {options.k}, greedy, batch 1 on {hardware_summary()}")
-    for category in CATEGORIES:
-        print(row(category, [pair for pair in pairs if pair.category == category]))
-    print(row("all", pairs))
+    rows = [
+        row(name, [pair for pair in pairs if name in (pair.category, "all")])
+        for name in (*CATEGORIES, "all")
+    ]
+    for one in rows:
+        print(line(one))
+    if options.save:
+        about = {"method": options.method, "k": options.k, "max_tokens": MAX_TOKENS}
+        save(options.save, {**about, "rows": [asdict(one) for one in rows]}, prompts=len(pairs))
 
 
 if __name__ == "__main__":

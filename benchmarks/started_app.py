@@ -1,4 +1,4 @@
-"""The app as its users start it, for benchmarks that look at it in Chromium."""
+"""The app as users start it, for benchmarks that open it in Chromium."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-ne
 
 @contextmanager
 def started_app(store: Path, log: Path) -> Iterator[str]:
-    """Start it on the database `store` and yield its URL once it answers; then end it."""
+    """Start it on the database `store`, yield its URL once it answers, stop it at the end."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
     with log.open("w") as output:

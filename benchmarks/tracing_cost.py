@@ -1,15 +1,15 @@
-"""What tracing costs: tokens/s with and without it, paired and interleaved.
+"""The cost of tracing: tokens/s with and without it, paired and interleaved.
 
-    python benchmarks/tracing_cost.py [--rounds 6] [--tokens 256] [--batch 1 16]
+    python -m benchmarks.tracing_cost [--rounds 6] [--tokens 256] [--batch 1 16]
 
-Two comparisons over the demo family (draft model, K = 4, temperature 0, so that both arms generate
-the same tokens), each round in the order A B B A so that a drifting machine hits both alike:
+Two comparisons on the demo models (draft model, K = 4, temperature 0, so that both arms generate
+the same tokens), each round in the order A B B A so that drift affects both alike:
 
-    plugin loaded, nobody asks   against   the same server without the plugin
-    every request asks and its trace is read over HTTP   against   plugin loaded, nobody asks
+    idle / stock     plugin loaded, no request traced / the same server without the plugin
+    traced / idle    every request traced and its trace read over HTTP / no request traced
 
-Printed are the median and the range of the rounds' tokens/s ratios, and the same for CPU time per
-token of the server's processes, which other work on the machine disturbs less.
+Printed: the median and range over the rounds of the ratio of tokens/s, and of CPU time per token of
+the server's processes, which other work on the machine disturbs less.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from tempfile import TemporaryDirectory
 import httpx
 import psutil
 
+from benchmarks.results_file import add_save_option, save
 from specviz.config import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.server import Server, start_server
@@ -50,12 +51,13 @@ Arm = Callable[[int, int], Awaitable[Measurement]]
 
 def main() -> None:
     options = read_options()
-    if os.cpu_count() == 2:  # one server works at a time: both on the same core, the client beside
+    if os.cpu_count() == 2:  # one server works at a time; the client has the other core
         os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "0")
     print(
         f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load "
         f"{os.getloadavg()[0]:.1f}; batch × {options.tokens} tokens, {options.rounds} rounds"
     )
+    rows = []
     with TemporaryDirectory() as logs, ExitStack() as stack:
         stock, plugin = (launch(stack, Path(logs), trace=trace) for trace in (False, True))
         arms: dict[str, Arm] = {
@@ -67,6 +69,9 @@ def main() -> None:
             for arm, against in (("idle", "stock"), ("traced", "idle")):
                 pairs = asyncio.run(compare(arms[arm], arms[against], batch, options))
                 report(arm, against, batch, pairs)
+                rows += [row(arm, against, batch, *pair) for pair in pairs]
+    if options.save:
+        save(options.save, {"method": "draft_model", "k": K, "rows": rows})
 
 
 def read_options() -> argparse.Namespace:
@@ -74,6 +79,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--tokens", type=int, default=256)
     parser.add_argument("--batch", type=int, nargs="+", default=[1, 16])
+    add_save_option(parser, "tracing_cost")
     return parser.parse_args()
 
 
@@ -87,7 +93,7 @@ def launch(stack: ExitStack, logs: Path, *, trace: bool) -> Server:
 async def compare(
     arm: Arm, against: Arm, batch: int, options: argparse.Namespace
 ) -> list[tuple[Measurement, Measurement]]:
-    """Per round (after one to warm up), the mean of both runs of each arm."""
+    """Per round, the mean of both runs of each arm; one warm-up round is left out."""
     pairs = []
     for _ in range(options.rounds + 1):
         first_against = await against(batch, options.tokens)
@@ -105,7 +111,7 @@ def mean(first: Measurement, second: Measurement) -> Measurement:
 
 
 async def measure(server: Server, batch: int, tokens: int, *, ask: bool) -> Measurement:
-    """Send `batch` requests at once; with `ask`, read the trace of each as it appears."""
+    """Send `batch` requests at once; with `ask`, read their traces as they arrive."""
     async with httpx.AsyncClient(base_url=server.url, timeout=300.0) as client:
         keys = [new_key() if ask else None for _ in range(batch)]
         readers = [asyncio.create_task(read_trace(client, key)) for key in keys if key]
@@ -144,6 +150,19 @@ def server_cpu_s(server: Server) -> float:
     """CPU seconds of the server's processes so far."""
     processes = psutil.Process(server.pid).children(recursive=True)
     return sum(sum(process.cpu_times()[:2]) for process in processes)
+
+
+def row(
+    arm: str, against: str, batch: int, one: Measurement, other: Measurement
+) -> dict[str, object]:
+    """One round of a comparison, as the result file keeps it."""
+    return {
+        "arm": arm,
+        "against": against,
+        "batch": batch,
+        "tokens_per_s": [one.tokens_per_s, other.tokens_per_s],
+        "cpu_ms_per_token": [one.cpu_ms_per_token, other.cpu_ms_per_token],
+    }
 
 
 def report(

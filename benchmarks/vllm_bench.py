@@ -1,4 +1,4 @@
-"""`vllm bench serve` as something to call: each call is one benchmark of vLLM's own client."""
+"""`vllm bench serve` as an object: each call is one benchmark by vLLM's own client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.clients import Work, environment, vllm_bench_arguments
 
 
 class VllmBench:
-    """`vllm bench serve`, kept in a process of its own. Close when done."""
+    """`vllm bench serve` in its own long-lived process. Close when done."""
 
     def __init__(self, folder: Path) -> None:
         self._result = folder / "vllm.json"
@@ -29,7 +29,7 @@ class VllmBench:
         self._expect("ready")
 
     def ask(self, work: Work, max_tokens: int, warm_ups: int) -> dict[str, Any]:
-        """One pass: what vLLM saves of it (`--save-detailed`), times in seconds.
+        """One pass: vLLM's result file (`--save-detailed`), times in seconds.
 
         Raises RuntimeError if an answer is missing.
         """
@@ -42,10 +42,10 @@ class VllmBench:
         assert self._process.stdin is not None
         print(json.dumps(arguments), file=self._process.stdin, flush=True)
         self._expect("done")
-        told: dict[str, Any] = json.loads(self._result.read_text(encoding="utf-8"))
-        if told["completed"] < work.count:
-            raise RuntimeError(f"vllm bench serve: {told['completed']} answers of {work.count}.")
-        return told
+        result: dict[str, Any] = json.loads(self._result.read_text(encoding="utf-8"))
+        if result["completed"] < work.count:
+            raise RuntimeError(f"vllm bench serve: {result['completed']} of {work.count} answers.")
+        return result
 
     def close(self) -> None:
         assert self._process.stdin is not None and self._process.stdout is not None

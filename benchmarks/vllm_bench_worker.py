@@ -1,4 +1,4 @@
-"""`vllm bench serve` again and again in one process, because importing vLLM takes ten seconds.
+"""`vllm bench serve` repeatedly in one process, because importing vLLM takes ten seconds.
 
 Reads one JSON list of arguments per line and answers each with a line when that benchmark is done.
 """

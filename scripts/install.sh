@@ -59,12 +59,12 @@ lock() { # the lines of a lock that can be installed: uv only where it can be ha
 }
 
 install_cpu() { # torch's CPU wheel: where pip is configured to look, else on PyTorch's own index
-    local torch elsewhere=()
+    local torch
     torch=$(grep '^torch==' requirements/cpu.lock)
-    if ! from_lock --dry-run --quiet "$torch" 2>/dev/null; then
-        elsewhere=(--index-url "$pytorch_cpu")
-    fi
-    from_lock "${elsewhere[@]}" "$torch" && from_lock -r "$(lock requirements/cpu.lock)"
+    from_lock --dry-run --quiet "$torch" 2>/dev/null ||
+        from_lock --index-url "$pytorch_cpu" "$torch" ||
+        return
+    from_lock -r "$(lock requirements/cpu.lock)"
 }
 
 python=$(scripts/python.sh "$@") || python=
@@ -73,10 +73,10 @@ if [[ ! $python && $# -gt 0 ]]; then
     exit 1
 fi
 uv=$(bring_uv)
-if [[ ! $uv ]]; then
-    echo "uv could not be found or installed, so pip installs: the same packages, in minutes in place of seconds."
-else
+if [[ $uv ]]; then
     configure_uv
+elif [[ $python || -x $mine ]]; then
+    echo "uv could not be found or installed, so pip installs: the same packages, in minutes in place of seconds."
 fi
 
 if [[ ! -x $mine ]]; then

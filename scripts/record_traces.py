@@ -1,10 +1,9 @@
-"""Record the traces of `data/traces` again: every method on one shipped prompt, embedded engine.
+"""Record the traces in `data/traces`: every method, or those named, on one shipped prompt.
 
-    PYTHONPATH=. .venv/bin/python scripts/record_traces.py
+    PYTHONPATH=. .venv/bin/python scripts/record_traces.py [METHOD …]
 
-The Learn page shows them. Each file is one recording in the format of
-`specviz.store.runs.run_json`,
-without the machine it ran on: times are that machine's, everything else is the same anywhere.
+The Learn page plays them. Each file is one recording of the embedded engine in the format of
+`specviz.store.runs.run_json`, without its machine: only times depend on it.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import asyncio
 import json
 import sys
 import uuid
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -31,17 +31,17 @@ TRACES = DATA / "traces"
 CATEGORY, PROMPT_ID = "summarization", "summarization-002"
 SAMPLING = Sampling(temperature=1.0, max_tokens=64, seed=7)
 K, NODES = 5, 8
-TREES = (Method.MEDUSA, Method.EAGLE3)  # published with trees; the others draft a chain of K
+TREES = (Method.MEDUSA, Method.EAGLE3)  # recorded as trees; the others draft a chain of K
 ANSWERS = 8
 IDLE_S = 1.0
-"""Mirror's side thread ends when it was idle: a process that ends before it is aborted."""
+"""Mirror's side thread ends after an idle time; a process that exits before that is aborted."""
 DIGITS = 6
 
 
 async def recorded(method: Method, prompt: Prompt, pool: ServerPool) -> dict[str, Any]:
-    """The quickest of several answers: the same seed decides the same, only times differ.
+    """The fastest of several answers, which differ only in their times: the seed is the same.
 
-    Of suffix the first, which is the only one that has no earlier answer to copy.
+    For suffix the first answer, the only one without an earlier answer to copy from.
     """
     options = {"dtype": "float32", **({"shape": "tree"} if method in TREES else {})}
     k = NODES if method in TREES else K
@@ -66,7 +66,7 @@ async def recorded(method: Method, prompt: Prompt, pool: ServerPool) -> dict[str
 
 
 def _rounded(event: Event) -> Event:
-    """Times to the microsecond, probabilities to six digits: what a page can show of them."""
+    """Times to the microsecond, probabilities to six digits: more than a page shows."""
     if isinstance(event, Step):
         times = ("elapsed_ms", "draft_ms", "verify_ms", "wall_ms")
         return replace(
@@ -95,12 +95,10 @@ def _round(value: float | None, digits: int) -> float | None:
     return None if value is None else round(value, digits)
 
 
-async def record_all() -> None:
+async def record_all(methods: Sequence[Method]) -> None:
     prompt = next(one for one in load_prompts(CATEGORY) if one.prompt_id == PROMPT_ID)
     with closing(ServerPool(LOGS)) as pool:
-        for method in Method:
-            if method is Method.BASELINE:
-                continue
+        for method in methods:
             recording = await recorded(method, prompt, pool)
             text = json.dumps(recording, ensure_ascii=False, separators=(",", ":"))
             (TRACES / f"{method.value}.json").write_text(text + "\n", encoding="utf-8")
@@ -109,4 +107,5 @@ async def record_all() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(record_all())
+    named = [Method(name) for name in sys.argv[1:]]
+    asyncio.run(record_all(named or [one for one in Method if one is not Method.BASELINE]))

@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from specviz.errors import UsageError
+from specviz.methods import Method as Method
 
 MAX_K = 32
 """Above this no published method gains anything; larger values are typing errors."""
@@ -19,25 +20,6 @@ MAX_K = 32
 class EngineKind(StrEnum):
     EMBEDDED = "embedded"
     VLLM = "vllm"
-
-
-class Method(StrEnum):
-    """How tokens are drafted; `baseline` is plain decoding."""
-
-    BASELINE = "baseline"
-    DRAFT_MODEL = "draft_model"
-    NGRAM = "ngram"
-    SUFFIX = "suffix"
-    MEDUSA = "medusa"
-    EAGLE = "eagle"
-    EAGLE3 = "eagle3"
-    LAYER_SKIP = "layer_skip"
-    SWIFT = "swift"
-    MIRROR = "mirror"
-
-
-LOOKUP_METHODS = frozenset({Method.NGRAM, Method.SUFFIX})
-"""Methods that may find nothing to draft in a step; all others draft in every step."""
 
 
 class RunStatus(StrEnum):

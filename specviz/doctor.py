@@ -19,12 +19,14 @@ import psutil
 from specviz import machine
 from specviz.errors import StoreError
 from specviz.machine import GIB
-from specviz.paths import DEMO_DRAFTS, DEMO_TARGET, MODELS
+from specviz.methods import METHODS
+from specviz.paths import DEMO_TARGET, MODELS
 from specviz.store import Lake, Location, default_location
 from specviz.store.file.lake import EXTENSIONS, extension
 from specviz.store.owner import read_owner, sidecar
 
 DEMO_SERVER_GIB = 1.2  # a vLLM server with a demo model on the CPU, measured
+PYTHONS = ((3, 11), (3, 12), (3, 13))  # those of pyproject.toml and of the locks
 SPARE_DISK_GIB = 1.0  # ten million stored decisions take about a quarter of it
 IMPORT_LIMIT_S = 180
 REINSTALL = "Remove .venv and run make install: it takes what fits this machine, or says why not."
@@ -67,8 +69,8 @@ def examine(
 
 def python_found() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
-    ok = sys.version_info[:2] == (3, 11)
-    advice = None if ok else "Use Python 3.11: torch's and vLLM's CPU wheels are built for it."
+    ok = sys.version_info[:2] in PYTHONS
+    advice = None if ok else "Use Python 3.11, 3.12 or 3.13: the locks are made for these."
     return Finding("Python", ok, version, advice)
 
 
@@ -109,9 +111,8 @@ def torch_found() -> Finding:
 def models_found(folder: Path) -> Finding:
     """The shipped demo models: `folder`'s subfolders that hold weights."""
     weights = sorted(folder.glob("*/model.safetensors"))
-    missing = {folder.name for folder in (DEMO_TARGET, *DEMO_DRAFTS.values())} - {
-        path.parent.name for path in weights
-    }
+    drafts = {record.demo_draft.name for record in METHODS.values() if record.demo_draft}
+    missing = {DEMO_TARGET.name, *drafts} - {path.parent.name for path in weights}
     sizes = ", ".join(f"{path.parent.name} {_megabytes(path)} MB" for path in weights)
     if missing:
         names = ", ".join(sorted(missing))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import TECHNIQUES
 from specviz.paths import DATA
 
 if TYPE_CHECKING:
@@ -38,19 +38,6 @@ TABLES = {
 }
 """What there is, by the name of its file."""
 
-METHODS = {
-    "Baseline": Method.BASELINE,
-    "Vanilla SD": Method.DRAFT_MODEL,
-    "Medusa-2": Method.MEDUSA,
-    "EAGLE-1": Method.EAGLE,
-    "EAGLE-3": Method.EAGLE3,
-    "Prompt Lookup": Method.NGRAM,
-    "EAGLE": Method.EAGLE,
-    "SWIFT": Method.SWIFT,
-    "Layer skip": Method.LAYER_SKIP,
-}
-"""The method here that a published technique is; techniques without one are left out."""
-
 
 def published(table: str) -> pd.DataFrame:
     """One row per row of the published table, in its order.
@@ -73,7 +60,7 @@ def _read(table: str) -> pd.DataFrame:
 
     text = dict.fromkeys(("technique", "definition"), object)  # also where every field is empty
     frame = pd.read_csv(REFERENCE / f"{table}.csv", encoding="utf-8", dtype=text)
-    method_of = {technique: method.value for technique, method in METHODS.items()}
+    method_of = {technique: method.value for technique, method in TECHNIQUES.items()}
     frame.insert(3, "method", frame["technique"].map(method_of).astype(object))
     return frame
 

@@ -13,15 +13,17 @@ from specviz.trace import Fidelity
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What one request told. Times in ms since the request was sent.
+    """What one request reported. Times in ms since the request was sent.
 
     `chunk_ms[i]` is when chunk i arrived and `chunk_tokens[i]` how many tokens it held: one chunk
     is one engine step, or several that the server merged, never "one token". `token_ids` and
     `chunk_tokens` are empty where the server streams text without ids; `output_tokens` is then its
     own count (`usage`), or None. `per_step_accepted` and `per_step_drafted` have one entry per
     verification step that drafted something (vLLM's names); both are None where the server does
-    not tell and empty where nothing was drafted. `is_chain`: a step's draft is one sequence, so
-    that everything behind the first rejection was never judged.
+    not report them and empty where nothing was drafted. `is_chain`: a step's draft is one sequence,
+    so that everything after the first rejection was never judged. In a tree several tokens of a
+    step may be rejected: `num_judged_tokens` counts the accepted and rejected ones of all steps,
+    None where the engine does not report them and for a chain, where they follow from the steps.
     """
 
     request_id: str
@@ -38,3 +40,4 @@ class Sample:
     per_step_accepted: tuple[int, ...] | None = None
     per_step_drafted: tuple[int, ...] | None = None
     is_chain: bool = True
+    num_judged_tokens: int | None = None

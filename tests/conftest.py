@@ -1,12 +1,28 @@
-"""`pytest --round-trip`: every database that the tests left is exported and imported again."""
+"""How tests share two cores, and `pytest --round-trip`.
+
+`make test` runs two workers. Servers, browsers and databases are shared between tests, so all tests
+of real parts go to one worker, one after the other; unit tests go file by file to the other, and to
+both when the real parts are done. Slow draws share nothing and go one by one.
+
+`--round-trip`: every database that the tests left is exported and imported again.
+
+Where torch is not installed, the files that import it are skipped.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
+from collections.abc import Generator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+# requirements/app.lock leaves these out, and whole files of tests import them.
+ENGINES_MISSING = re.compile(r"No module named '(torch|transformers|safetensors|vllm|fastapi)'")
+collect_ignore = [] if find_spec("torch") else ["unit/engines/embedded"]  # so does its conftest.py
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -17,9 +33,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
 
 
+REAL_PARTS = ("tests/integration/", "tests/e2e/")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Name the group that keeps a test on one worker; without workers a group means nothing."""
+    for item in items:
+        file = item.path.relative_to(config.rootpath).as_posix()
+        if file.startswith(REAL_PARTS):
+            item.add_marker(pytest.mark.xdist_group("real parts"))
+        elif item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.xdist_group(file))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    missing = report.failed and ENGINES_MISSING.search(str(report.longrepr))
+    if missing and find_spec("torch") is None:
+        report.outcome = "skipped"
+        report.longrepr = (str(collector.path), 0, f"Skipped: {missing[0]}")
+    return report
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if not session.config.getoption("--round-trip"):
+    is_worker = hasattr(session.config, "workerinput")
+    if is_worker or not session.config.getoption("--round-trip"):
         return
     base: Path = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
     told = round_trips(sorted(base.rglob("*.duckdb")))

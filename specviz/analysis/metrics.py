@@ -34,7 +34,7 @@ class Metrics:
     acceptance_rate_per_pos: tuple[float, ...]
     tokens_per_step: float | None
     output_tokens: int | None
-    tokens_per_s: float | None
+    output_throughput: float | None
     ttft_ms: float | None
     tpot_ms: float | None
     e2el_ms: float | None
@@ -50,9 +50,6 @@ def summarise(trace: Trace) -> Metrics:
     drafting = [step for step in trace.steps if step.drafted]
     drafted = sum(len(step.drafted) for step in drafting)
     accepted = sum(step.num_accepted for step in drafting)
-    judged = sum(
-        token.verdict is not Verdict.UNVERIFIED for step in drafting for token in step.drafted
-    )
     output_tokens = count_output_tokens(trace.steps)
     # a step that emits nothing holds a draft whose place the server does not tell
     num_steps = sum(bool(step.emitted) for step in trace.steps)
@@ -67,14 +64,21 @@ def summarise(trace: Trace) -> Metrics:
         mean_acceptance_length=_ratio(accepted + len(drafting), len(drafting))
         if drafts_known
         else None,
-        alpha=_ratio(accepted, judged) if drafts_known else None,
+        alpha=_ratio(accepted, count_judged(drafting)) if drafts_known else None,
         acceptance_rate_per_pos=acceptance_rate_per_pos(drafting) if drafts_known else (),
         tokens_per_step=_ratio(output_tokens, num_steps),
         output_tokens=output_tokens,
-        tokens_per_s=_per_second(output_tokens, e2el_ms),
+        output_throughput=_per_second(output_tokens, e2el_ms),
         ttft_ms=ttft_ms,
         tpot_ms=_tpot_ms(trace.steps, output_tokens, ttft_ms, e2el_ms),
         e2el_ms=e2el_ms,
+    )
+
+
+def count_judged(drafting: Sequence[Step]) -> int:
+    """Draft tokens that the target accepted or rejected; one rejection per step in a chain."""
+    return sum(
+        token.verdict is not Verdict.UNVERIFIED for step in drafting for token in step.drafted
     )
 
 

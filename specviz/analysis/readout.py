@@ -51,7 +51,7 @@ def readout(
         _figure(ACCEPTANCE, digits(metrics.draft_acceptance_rate), drafts),
         _figure(LENGTH, digits(metrics.mean_acceptance_length), drafts),
         _figure(TOK_STEP, digits(metrics.tokens_per_step), no_ids),
-        _figure(TOK_S, digits(metrics.tokens_per_s), no_ids),
+        _figure(TOK_S, digits(metrics.output_throughput), no_ids),
         _figure(TTFT, digits(metrics.ttft_ms), "nothing has arrived yet"),
         _figure(TPOT, digits(metrics.tpot_ms), no_ids if finished else "one chunk so far"),
     ]

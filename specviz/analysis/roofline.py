@@ -60,7 +60,7 @@ class Roofline:
         check_batch(batch)
         return max(self.memory_ms(batch), self.compute_ms(batch, tokens))
 
-    def tokens_per_s(self, batch: float = 1) -> float:
+    def output_throughput(self, batch: float = 1) -> float:
         """Output tokens per second of plain decoding, all sequences together."""
         return batch / self.step_ms(batch) * 1000
 

@@ -14,9 +14,6 @@ def metrics_of(sample: Sample) -> Metrics:
     told = accepted is not None and drafted is not None
     steps = list(zip(accepted or (), drafted or (), strict=True))
     num_accepted, num_drafted = sum(accepted or ()), sum(drafted or ())
-    judged = num_accepted + sum(
-        step_accepted < step_drafted for step_accepted, step_drafted in steps
-    )
     first = sample.chunk_tokens[0] if sample.chunk_tokens else 1
     output_tokens = sample.output_tokens
     later = None if output_tokens is None else output_tokens - first
@@ -27,11 +24,11 @@ def metrics_of(sample: Sample) -> Metrics:
         num_accepted_tokens=num_accepted if told else None,
         draft_acceptance_rate=_ratio(num_accepted, num_drafted),
         mean_acceptance_length=_ratio(num_accepted + len(steps), len(steps)),
-        alpha=_ratio(num_accepted, judged) if sample.is_chain else None,
+        alpha=_ratio(num_accepted, _judged(sample)),
         acceptance_rate_per_pos=rates_per_pos(accepted or (), _depths(sample)),
         tokens_per_step=_ratio(output_tokens, len(sample.chunk_ms)),
         output_tokens=output_tokens,
-        tokens_per_s=None
+        output_throughput=None
         if output_tokens is None
         else _ratio(output_tokens * 1000, sample.e2el_ms),
         ttft_ms=sample.ttft_ms,
@@ -39,6 +36,14 @@ def metrics_of(sample: Sample) -> Metrics:
         tpot_ms=_ratio(sample.e2el_ms - sample.ttft_ms or None, later),
         e2el_ms=sample.e2el_ms,
     )
+
+
+def _judged(sample: Sample) -> int | None:
+    """Draft tokens accepted or rejected: of a chain's step what was accepted, and one rejection."""
+    if not sample.is_chain:
+        return sample.num_judged_tokens
+    accepted, drafted = sample.per_step_accepted or (), sample.per_step_drafted or ()
+    return sum(accepted) + sum(a < d for a, d in zip(accepted, drafted, strict=True))
 
 
 def rates_per_pos(accepted: Sequence[int], depths: int) -> tuple[float, ...]:

@@ -13,19 +13,14 @@ from specviz.analysis.advisor.measured import measured_of
 from specviz.analysis.advisor.situation import Facts
 from specviz.analysis.benchmark.results import ArmState, Cell, Results
 from specviz.analysis.digits import digits
-from specviz.config import Method
 from specviz.errors import ServerUnreachable
+from specviz.methods import Method, record_of
 from specviz.servers.client.connecting import connecting
 from specviz.servers.vllm.capabilities import Capabilities
 from specviz.servers.vllm.load import ServerLoad, parse_load
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_arms, read_benchmarks, read_samples
 from specviz.store.benchmarks.rows import ArmRow, BenchmarkRow
-
-WITH_DRAFT = frozenset(
-    {Method.DRAFT_MODEL, Method.MEDUSA, Method.EAGLE, Method.EAGLE3, Method.MIRROR}
-)
-"""Methods that hold weights of their own beside the target's."""
 
 USUAL_K = 5
 """The K at which the documents compare techniques."""
@@ -153,7 +148,8 @@ def _same(stored: str | None, named: str) -> bool:
 
 
 def _drafted(arm: ArmState) -> bool:
-    return arm.method in WITH_DRAFT and arm.finished > 0
+    record = record_of(arm.method)
+    return record is not None and record.needs_draft and arm.finished > 0
 
 
 def _at_or_above(

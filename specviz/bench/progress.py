@@ -37,8 +37,8 @@ class ArmProgress:
     planned: int
     failed: int
     tpot_ms: float | None
-    tokens_per_s: float | None
-    acceptance_rate: float | None
+    output_throughput: float | None
+    draft_acceptance_rate: float | None
 
 
 @dataclass(frozen=True, slots=True)

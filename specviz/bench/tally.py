@@ -53,8 +53,8 @@ class ArmTally:
             planned=self.planned,
             failed=self.failed,
             tpot_ms=median(self.tpot_ms) if self.tpot_ms else None,
-            tokens_per_s=self.tokens / self.seconds if self.seconds else None,
-            acceptance_rate=self.accepted / self.drafted if self.drafted else None,
+            output_throughput=self.tokens / self.seconds if self.seconds else None,
+            draft_acceptance_rate=self.accepted / self.drafted if self.drafted else None,
         )
 
 

@@ -146,7 +146,7 @@ def _shown(progress: Progress) -> Group:
     for arm in progress.arms:
         note = f"{arm.phase}: {arm.note}" if arm.note else arm.phase
         done = f"{arm.done}/{arm.planned}"
-        figures = (arm.tpot_ms, arm.tokens_per_s, arm.acceptance_rate)
+        figures = (arm.tpot_ms, arm.output_throughput, arm.draft_acceptance_rate)
         table.add_row(Text(arm.arm), Text(note[:60]), done, *(digits(f) or "–" for f in figures))
     bar = ProgressBar(total=max(1, progress.planned), completed=progress.done, width=40)
     return Group(Text(f"{progress.name}: {_line(progress)}"), bar, table)

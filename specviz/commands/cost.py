@@ -171,7 +171,7 @@ def _technique(basis: Basis, way: Way, asked: Any) -> dict[str, Any]:
     from specviz.analysis.cost.sensitivity import swings
 
     found = answer(asked)
-    crossing = break_even(basis.baseline.throughput_tok_s, way.throughput_tok_s)
+    crossing = break_even(basis.baseline.output_throughput, way.output_throughput)
     return {
         "name": way.name,
         "requests_per_hour": asdict(asked.method.requests_per_hour),

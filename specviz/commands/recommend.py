@@ -175,6 +175,7 @@ def _json(
 
 def _text(found: Recommendation, checks: tuple[Check, ...], command: str | None) -> str:
     from specviz.analysis.advisor.sentences import figure_text, headline, k_text, reason_text
+    from specviz.servers.vllm.serving import version_note
 
     lines = [headline(found)]
     lines += [f"  {reason_text(reason)}" for reason in found.reasons]
@@ -196,7 +197,9 @@ def _text(found: Recommendation, checks: tuple[Check, ...], command: str | None)
         ],
     )
     if found.method is not None:
-        lines += _block("Command", [command or f"vLLM does not have {found.method.value}."])
+        note = version_note(found.method)
+        command = command or f"vLLM does not have {found.method.value}."
+        lines += _block("Command", [command, *([note] if note else [])])
     if found.router is not None:
         lines += ["", found.router.toml().rstrip()]
     return "\n".join(lines)

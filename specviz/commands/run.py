@@ -162,7 +162,7 @@ def _print(run: Run, trace: Trace) -> None:
         "fidelity": trace.fidelity.value,
         "accepted": digits(metrics.draft_acceptance_rate),
         "tok/step": digits(metrics.tokens_per_step),
-        "tok/s": digits(metrics.tokens_per_s),
+        "tok/s": digits(metrics.output_throughput),
         "TTFT ms": digits(metrics.ttft_ms),
         "run": run.run_id,
     }

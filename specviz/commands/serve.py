@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from specviz.config import Method
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
+from specviz.methods import METHODS, Method
+from specviz.paths import DEMO_TARGET
 from specviz.servers.launch.foreground import serve
-from specviz.servers.vllm.command_line import NEEDS_DRAFT, ServerSpec
+from specviz.servers.vllm.command_line import ServerSpec
 
 
 def serve_foreground(
@@ -20,12 +20,13 @@ def serve_foreground(
     extra_args: tuple[str, ...],
 ) -> int:
     """Serve until stopped. Returns the exit code."""
-    if draft is None and method in NEEDS_DRAFT:
+    demo = METHODS[method].demo_draft
+    if draft is None and demo is not None:
         if model is not None:
             raise UsageError(
                 "A draft model or head is needed for --model of your own: name it with --draft."
             )
-        draft = str(DEMO_DRAFTS[method])
+        draft = str(demo)
     spec = ServerSpec(
         model=model or str(DEMO_TARGET),
         method=method,

@@ -6,7 +6,7 @@ The JSON has one object per question that was asked, null for the others:
               best_k, best_speedup, break_even_alpha (null: not even an alpha of 1 pays)
     positions rates, k (their number), cost → expected_tokens, speedup
     roofline  parameters, bytes_per_parameter, bandwidth_gb_s, peak_tflops, kv_bytes, gpus, batch →
-              weights_bytes, memory_ms, compute_ms, step_ms, tokens_per_s, compute_utilisation,
+              weights_bytes, memory_ms, compute_ms, step_ms, output_throughput, compute_utilisation,
               critical_batch, critical_batch_verifying, and with --alpha: speedup,
               last_gaining_batch (null: it gains at every batch). Without peak compute, what
               depends on it is null and step_ms is the memory's alone
@@ -43,7 +43,7 @@ UNITS = {
     "memory_ms": "memory alone, ms",
     "compute_ms": "compute alone, ms",
     "step_ms": "plain step, ms",
-    "tokens_per_s": "plain decoding, tok/s",
+    "output_throughput": "plain decoding, tok/s",
     "critical_batch": "memory-bound up to batch",
     "critical_batch_verifying": "verification memory-bound up to batch",
     "last_gaining_batch": "speculation gains up to batch",
@@ -196,7 +196,7 @@ def _roofline(
         "memory_ms": found.memory_ms(batch),
         "compute_ms": found.compute_ms(batch) if told else None,
         "step_ms": step_ms,
-        "tokens_per_s": batch / step_ms * 1000,
+        "output_throughput": batch / step_ms * 1000,
         "compute_utilisation": found.utilisation(batch) if told else None,
         "critical_batch": found.critical_batch() if told else None,
         "critical_batch_verifying": found.critical_batch(k + 1) if told else None,

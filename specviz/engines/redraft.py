@@ -6,18 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
+from specviz.methods import record_of
 
 if TYPE_CHECKING:
     from specviz.engines.embedded.engine import EmbeddedEngine
-
-REPLAYABLE = (
-    *(Method.DRAFT_MODEL, Method.NGRAM, Method.MEDUSA),
-    *(Method.EAGLE, Method.EAGLE3, Method.LAYER_SKIP),
-)
-"""Methods whose chain depends on the answer so far and nothing else, and begins as the chain of a
-smaller K does. Suffix learns from earlier answers, SWIFT and Mirror from their own steps."""
 
 
 def replayable(config: RunConfig) -> RunConfig:
@@ -26,14 +20,16 @@ def replayable(config: RunConfig) -> RunConfig:
     A vLLM server's drafts are made again from the same checkpoints. Raises UsageError where that
     cannot be done, with the reason.
     """
-    if config.method not in REPLAYABLE:
+    record = record_of(config.method)
+    if record is None or not record.is_redraftable:
         name = config.method or "A server that does not say how it drafts"
         raise UsageError(
             f"{name} cannot be replayed: what it drafts depends on more than the answer so far. "
             "Measure each K instead."
         )
     is_embedded = config.engine is EngineKind.EMBEDDED
-    if is_embedded and _drafts_trees(config):
+    shape = config.options.get("shape", "auto")
+    if is_embedded and "tree" in (shape, record.usual_shape if shape == "auto" else None):
         raise UsageError("Trees cannot be replayed: another K has other branches. Measure each K.")
     if config.server_url:
         raise UsageError(
@@ -45,12 +41,6 @@ def replayable(config: RunConfig) -> RunConfig:
     # vLLM drafts chains, and its flags say nothing to the embedded engine
     options = config.options if is_embedded else {"shape": "chain"}
     return replace(config, engine=EngineKind.EMBEDDED, traced=False, options=options)
-
-
-def _drafts_trees(config: RunConfig) -> bool:
-    """Asked for, or medusa's usual shape."""
-    shape = config.options.get("shape", "auto")
-    return shape == "tree" or (shape == "auto" and config.method is Method.MEDUSA)
 
 
 def open_embedded_arm(config: RunConfig) -> EmbeddedEngine:

@@ -11,7 +11,7 @@ from specviz.report.markup import block, pairs, table, text
 ELSEWHERE = (
     *("model", "server", "dataset", "method", "k", "concurrency", "request_rate"),
     *("num_requests", "num_failed", "duration_s", "prompt_tokens", "output_tokens"),
-    *("requests_per_s", "output_tokens_per_s", "draft_acceptance_rate", "mean_acceptance_length"),
+    *("request_throughput", "output_throughput", "draft_acceptance_rate", "mean_acceptance_length"),
 )
 METRICS = (("TTFT", "ttft"), ("TPOT", "tpot"), ("E2E", "e2el"))
 

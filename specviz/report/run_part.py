@@ -49,7 +49,7 @@ def _figures(place: int, request: RequestRow) -> tuple[Any, ...]:
     if metrics is None:
         return (place, request.status.value, *[None] * 8, request.fidelity)
     times = (metrics.ttft_ms, metrics.tpot_ms, metrics.e2el_ms)
-    rates = (metrics.tokens_per_s, metrics.tokens_per_step, metrics.draft_acceptance_rate)
+    rates = (metrics.output_throughput, metrics.tokens_per_step, metrics.draft_acceptance_rate)
     figures = [digits(figure) for figure in (*times, *rates, metrics.mean_acceptance_length)]
     return (place, request.status.value, metrics.output_tokens, *figures, request.fidelity)
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 from specviz.config import Method, RunConfig
 from specviz.errors import EngineError, RequestRefused
 from specviz.machine import git_revision, hardware_summary
-from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
+from specviz.methods import METHODS
+from specviz.paths import DEMO_TARGET
 from specviz.servers.client.client import VllmEngine, open_vllm
 from specviz.servers.hardware import runs_on_cpu
 from specviz.servers.launch.pool import ServerPool
@@ -21,7 +22,7 @@ from specviz.servers.vllm.command_line import ServerSpec
 
 def demo_spec(method: Method, k: int | None, *, trace: bool = True) -> ServerSpec:
     """The demo family's server for a method. Raises UsageError for one vLLM does not have."""
-    draft = DEMO_DRAFTS.get(method)
+    draft = METHODS[method].demo_draft
     return ServerSpec(
         model=str(DEMO_TARGET),
         method=method,
@@ -81,9 +82,9 @@ def server_spec(config: RunConfig) -> ServerSpec:
     choose another model runner, so it stays out of what is timed. Raises UsageError.
     """
     method = config.method or Method.BASELINE
-    draft = config.draft
-    if draft is None and config.model is None and method in DEMO_DRAFTS:
-        draft = str(DEMO_DRAFTS[method])
+    draft, demo = config.draft, METHODS[method].demo_draft
+    if draft is None and config.model is None and demo is not None:
+        draft = str(demo)
     return ServerSpec(
         model=config.model or str(DEMO_TARGET),
         method=method,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from specviz.analysis.benchmark.acceptance import Steps, alpha
 from specviz.analysis.k.answers import Answer, Key, by_key, drafting_step, step_ms
 from specviz.analysis.k.predict import Prediction, predict
 from specviz.analysis.k.replay import Foresight
@@ -39,10 +38,11 @@ class Evidence:
 
     @property
     def alpha(self) -> float | None:
-        """Accepted of judged draft tokens at the largest K, 0-1; None if none was judged."""
+        """Accepted / judged draft tokens at the largest K (chains), 0-1; None if none was judged."""
         drafted = np.array([count for answer in self.run for count in answer.drafted])
         accepted = np.array([count for answer in self.run for count in answer.accepted])
-        return alpha(Steps(accepted, drafted, np.ones(len(drafted), dtype=bool)))
+        judged = int(accepted.sum() + (accepted < drafted).sum())  # one rejection a step at most
+        return int(accepted.sum()) / judged if judged else None
 
     def predictions(self, ks: Sequence[int], *, replayed: bool) -> tuple[Prediction, ...]:
         """For those `ks` that the run can tell; empty without a replay that was asked for."""

@@ -81,7 +81,7 @@ def _more(cursor: DuckDBPyConnection) -> None:
     results = {"elsewhere_id": ELSEWHERE_ID, "name": HOSTILE, "tool": "vllm bench serve",
                "file_name": "eagle.json", "file_sha256": "0", "imported_at": at,
                "model": "Llama-3.1-8B", "method": "eagle", "k": 3, "num_requests": 200,
-               "output_tokens_per_s": 812.5, "ttft_p95_ms": 41.25, "draft_acceptance_rate": 0.61,
+               "output_throughput": 812.5, "ttft_p95_ms": 41.25, "draft_acceptance_rate": 0.61,
                "acceptance_rate_per_pos": [0.8, 0.6, 0.4],
                "document": json.dumps({"note": HOSTILE})}  # fmt: skip
     insert(cursor, "elsewhere", results)

@@ -48,14 +48,16 @@ def test_one_run_foretells_smaller_ks(current: runtime.Runtime) -> None:
     store = current.store
     assert store.read(read_benchmark, benchmark_id).status is RunStatus.FINISHED
     results = results_of(store, benchmark_id)
-    lengths = {cell.k: cell.acceptance.length for cell in results.cells if cell.acceptance}
+    lengths = {
+        cell.k: cell.acceptance.mean_acceptance_length for cell in results.cells if cell.acceptance
+    }
     largest = next(arm.arm_index for arm in results.arms if arm.k == max(KS))
     replay_arm(store, benchmark_id, largest, lambda *_: None, lambda: False)
     known = evidence(store, benchmark_id, {largest: max(KS)}, 0)
     assert known is not None
     for replayed, rel in ((True, 0.02), (False, 0.05)):
         for found in known.predictions(KS, replayed=replayed):
-            assert found.length.value == pytest.approx(lengths[found.k], rel=rel)
+            assert found.mean_acceptance_length.value == pytest.approx(lengths[found.k], rel=rel)
 
 
 def test_vllm_takes_the_schedule(start: Callable[[ServerSpec], Server]) -> None:

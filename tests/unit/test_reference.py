@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import TECHNIQUES, Method
 from specviz.paths import DATA
-from specviz.reference import METHODS, TABLES, published
+from specviz.reference import TABLES, published
 
 OVERALL = """
 Baseline      -     42.3 58.7 1.00 0
@@ -104,7 +104,7 @@ def test_every_row_says_where_it_is_from_and_whose_method_it_is(table: str) -> N
 def test_techniques_have_our_names() -> None:
     methods = published("overall")["method"].to_list()
     assert methods == ["baseline", "draft_model", "medusa", "eagle", "eagle3", "ngram"]
-    assert METHODS["EAGLE-3"] is Method.EAGLE3
+    assert TECHNIQUES["EAGLE-3"] is Method.EAGLE3
     assert (published("k")["method"] == "eagle3").all()
 
 

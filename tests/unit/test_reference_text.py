@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from specviz.reference import METHODS, TABLES, disagreements, published
+from specviz.methods import TECHNIQUES
+from specviz.reference import TABLES, disagreements, published
 
 TRAINING = """
 Vanilla SD 0   0
@@ -213,7 +214,7 @@ def test_every_row_says_where_it_is_from(table: str) -> None:
     assert figures.columns[:4].to_list() == ["document", "section", "technique", "method"]
     assert figures.columns[-1] == "definition"
     assert figures[["document", "section"]].notna().all(axis=None)
-    known = figures["technique"].isin(METHODS.keys())
+    known = figures["technique"].isin(TECHNIQUES.keys())
     assert (figures["method"].notna() == known).all()
 
 

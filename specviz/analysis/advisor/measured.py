@@ -30,8 +30,8 @@ class Option:
     speedup: Speedup
     acceptance: float | None
     tpot_p95_ms: float | None
-    throughput_tok_s: float | None
-    requests_per_s: float | None
+    output_throughput: float | None
+    request_throughput: float | None
     memory_bytes: int | None
     memory_source: str | None
 
@@ -101,9 +101,9 @@ def best(options: Sequence[Option], slo: str | None, tpot_ms: float | None) -> O
     everything else by speed-up.
     """
     kept = [one for one in options if slo != "tpot" or tpot_ms is None or _keeps(one, tpot_ms)]
-    rates = [one.requests_per_s for one in kept]
+    rates = [one.request_throughput for one in kept]
     if slo in ("throughput", "cost") and all(rate is not None for rate in rates):
-        return max(kept, key=lambda one: one.requests_per_s or 0.0, default=None)
+        return max(kept, key=lambda one: one.request_throughput or 0.0, default=None)
     return max(kept, key=lambda one: one.speedup.ratio, default=None)
 
 
@@ -133,8 +133,8 @@ def figures_of(measured: Measured, option: Option) -> tuple[Figure, ...]:
     told = (
         ("acceptance rate", option.acceptance, ""),
         ("TPOT P95", option.tpot_p95_ms, "ms"),
-        ("throughput", option.throughput_tok_s, "tok/s"),
-        ("requests", option.requests_per_s, "per s"),
+        ("throughput", option.output_throughput, "tok/s"),
+        ("requests", option.request_throughput, "per s"),
         (memory, None if bytes_ is None else bytes_ / 1e9, "GB"),
     )
     return (
@@ -175,10 +175,10 @@ def _option(cell: Cell) -> Option:
         concurrency=cell.concurrency,
         category=cell.category,
         speedup=cell.speedup,
-        acceptance=cell.acceptance.rate if cell.acceptance else None,
+        acceptance=cell.acceptance.draft_acceptance_rate if cell.acceptance else None,
         tpot_p95_ms=cell.tpot_ms.p95 if cell.tpot_ms else None,
-        throughput_tok_s=cell.throughput_tok_s,
-        requests_per_s=cell.requests_per_s,
+        output_throughput=cell.output_throughput,
+        request_throughput=cell.request_throughput,
         memory_bytes=cell.memory_bytes,
         memory_source=cell.memory_source,
     )

@@ -17,7 +17,7 @@ from specviz.analysis.advisor.node import (
 )
 from specviz.analysis.advisor.rules import Rule, retrained, rule, rule_evidence
 from specviz.analysis.advisor.situation import Situation
-from specviz.config import LOOKUP_METHODS, Method
+from specviz.methods import METHODS, Method
 
 BREAK_EVEN = Rule(
     "speedup", ">", 1.0, Evidence(Kind.RULE, "below 1× speculation costs more than it saves")
@@ -126,11 +126,7 @@ def _renamed(node: Node, question: str) -> Node:
     )  # fmt: skip
 
 
-_WITHOUT_DRAFT = LOOKUP_METHODS | {Method.LAYER_SKIP, Method.SWIFT}
-"""Methods that hold no weights beside the target's."""
-
-
 def _can_be_used(method: Method, situation: Situation) -> bool:
-    if situation.draft_fits is False and method not in _WITHOUT_DRAFT:
+    if situation.draft_fits is False and METHODS[method].needs_draft:
         return False
     return not (situation.target_swapped and method in retrained())

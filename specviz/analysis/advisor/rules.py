@@ -10,7 +10,8 @@ from typing import Any
 
 from specviz.analysis.advisor.evidence import Evidence, Kind
 from specviz.config import Method
-from specviz.reference import METHODS, published
+from specviz.methods import TECHNIQUES
+from specviz.reference import published
 
 COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -72,7 +73,7 @@ def retrained() -> frozenset[Method]:
     """Methods that must be trained again when the target model changes."""
     table = published("training")
     needed = table[table["retraining"] == "required"]["technique"]
-    return frozenset(METHODS[name] for name in needed if name in METHODS)
+    return frozenset(TECHNIQUES[name] for name in needed if name in TECHNIQUES)
 
 
 @cache

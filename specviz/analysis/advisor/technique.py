@@ -7,8 +7,7 @@ import math
 from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
 from specviz.analysis.advisor.rules import SloRow, rows, slo_rows, where
 from specviz.analysis.advisor.situation import Situation
-from specviz.config import Method
-from specviz.reference import METHODS
+from specviz.methods import METHODS, TECHNIQUES, Method
 
 METHODS_OF_LEAF: dict[str, tuple[Method, ...]] = {
     "untrained": (Method.DRAFT_MODEL, Method.NGRAM),
@@ -18,9 +17,6 @@ METHODS_OF_LEAF: dict[str, tuple[Method, ...]] = {
     "measure_fit": (Method.NGRAM,),
 }
 """The methods that a leaf of the documents' tree names, the first one first."""
-
-NAMES = {method: technique for technique, method in METHODS.items()}
-"""The documents' name of a method."""
 
 _UNITS = {
     "e2e_speedup": ("speed-up", "×"),
@@ -34,7 +30,7 @@ _UNITS = {
 
 def technique_name(method: Method) -> str:
     """`EAGLE-3`; a method that the documents do not have by its own name."""
-    return NAMES.get(method, method.value)
+    return next(iter(METHODS[method].techniques), method.value)
 
 
 def published_figures(method: Method, situation: Situation) -> tuple[Figure, ...]:
@@ -75,7 +71,7 @@ def methods_of_slo(row: SloRow) -> tuple[Method, ...]:
     """The methods that a row names: `Vanilla SD or Medusa`."""
     names = row.techniques.split(",")[0].split(" or ")
     return tuple(
-        method for name in names for technique, method in METHODS.items() if _is(name, technique)
+        method for name in names for technique, method in TECHNIQUES.items() if _is(name, technique)
     )
 
 

@@ -35,7 +35,8 @@ def acceptance(samples: pd.DataFrame) -> Acceptance | None:
     """Acceptance of finished requests; None where nothing was drafted or no server told.
 
     The positions are empty and `alpha` is None where the steps of some request are missing: they
-    are given only if they add up to the counts, so that 1 + sum(unconditional) is `length`.
+    are given only if they add up to the counts, so that 1 + sum(acceptance_rate_per_pos) is
+    `mean_acceptance_length`.
     """
     told = telling(samples)
     drafts, drafted, accepted = (int(told[name].sum()) for name in COUNTS)
@@ -45,32 +46,41 @@ def acceptance(samples: pd.DataFrame) -> Acceptance | None:
     whole = len(steps.accepted) == drafts and int(steps.accepted.sum()) == accepted
     each = told.loc[told["num_drafts"] > 0, COUNTS].astype(float)
     return Acceptance(
-        rate=accepted / drafted,
-        rate_request_mean=float((each["num_accepted_tokens"] / each["num_draft_tokens"]).mean()),
-        length=1 + accepted / drafts,
-        length_request_mean=float((1 + each["num_accepted_tokens"] / each["num_drafts"]).mean()),
-        alpha=alpha(steps) if whole else None,
-        unconditional=unconditional(steps) if whole else (),
-        conditional=conditional(steps) if whole else (),
+        draft_acceptance_rate=accepted / drafted,
+        draft_acceptance_rate_request_mean=float(
+            (each["num_accepted_tokens"] / each["num_draft_tokens"]).mean()
+        ),
+        mean_acceptance_length=1 + accepted / drafts,
+        mean_acceptance_length_request_mean=float(
+            (1 + each["num_accepted_tokens"] / each["num_drafts"]).mean()
+        ),
+        alpha=alpha(steps, told) if whole else None,
+        acceptance_rate_per_pos=acceptance_rate_per_pos(steps) if whole else (),
+        conditional_acceptance_rate_per_pos=conditional_acceptance_rate_per_pos(steps)
+        if whole
+        else (),
         num_drafts=drafts,
         num_draft_tokens=drafted,
         num_accepted_tokens=accepted,
     )
 
 
-def alpha(steps: Steps) -> float | None:
-    """Accepted / (accepted + rejections seen); None for trees, where more than one is judged.
+def alpha(steps: Steps, samples: pd.DataFrame) -> float | None:
+    """Accepted / judged draft tokens: those that were accepted or seen to be rejected.
 
-    A chain's step sees one rejection at most: what was drafted behind it was never judged.
+    A chain's step has one rejection at most: what was drafted after it was never judged. Steps of
+    a tree may have several, so its requests report how many tokens were judged; None where one of
+    `samples`, the requests behind `steps`, does not.
     """
-    if not steps.is_chain.all():
+    in_trees = samples.loc[~samples["is_chain"].astype(bool), "num_judged_tokens"]
+    if in_trees.isna().any():
         return None
-    accepted = int(steps.accepted.sum())
-    judged = accepted + int((steps.accepted < steps.drafted).sum())
-    return accepted / judged if judged else None
+    rejected = steps.is_chain & (steps.accepted < steps.drafted)
+    judged = int(steps.accepted[steps.is_chain].sum() + rejected.sum() + in_trees.sum())
+    return int(steps.accepted.sum()) / judged if judged else None
 
 
-def unconditional(steps: Steps) -> tuple[float, ...]:
+def acceptance_rate_per_pos(steps: Steps) -> tuple[float, ...]:
     """Accepted at depth i + 1 / steps, [depth]: vLLM's acceptance rate per position.
 
     A step that accepts `a` tokens accepts at the depths 1 to a, so the rates never increase, and
@@ -80,7 +90,7 @@ def unconditional(steps: Steps) -> tuple[float, ...]:
     return tuple(int((steps.accepted > i).sum()) / count for i in range(_depth(steps)))
 
 
-def conditional(steps: Steps) -> tuple[float | None, ...]:
+def conditional_acceptance_rate_per_pos(steps: Steps) -> tuple[float | None, ...]:
     """Accepted at depth i + 1 / steps that reached it, [depth]; None where none did.
 
     A chain reaches depth i + 1 if it drafted that many tokens and the i before were accepted. Of a

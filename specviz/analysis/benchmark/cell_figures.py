@@ -27,9 +27,9 @@ def cell_figures(cell: Document) -> tuple[str | None, ...]:
         _quantile(cell["tpot_ms"], "p50"),
         _quantile(cell["tpot_ms"], "p95"),
         _quantile(cell["e2el_ms"], "p50"),
-        cell["throughput_tok_s"],
-        accepted.get("rate"),
-        accepted.get("length"),
+        cell["output_throughput"],
+        accepted.get("draft_acceptance_rate"),
+        accepted.get("mean_acceptance_length"),
     )
     return tuple(map(digits, figures))
 

@@ -29,7 +29,7 @@ class Crossing:
     """A point where both curves meet; throughput in output tokens per second."""
 
     concurrency: float
-    throughput_tok_s: float
+    output_throughput: float
 
 
 @dataclass(frozen=True, slots=True)

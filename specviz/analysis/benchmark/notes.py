@@ -64,7 +64,7 @@ def _one_chunk(cell: Cell) -> str | None:
 
 
 def _mixed_categories(cell: Cell) -> str | None:
-    if cell.category is None or cell.requests_per_s is not None:
+    if cell.category is None or cell.request_throughput is not None:
         return None
     return "No throughput per category: categories ran mixed."
 
@@ -77,18 +77,22 @@ def _counts_missing(cell: Cell, samples: pd.DataFrame) -> str | None:
         return f"Acceptance leaves out {silent} of {len(samples)} requests: they told no counts."
     if cell.acceptance is None:
         return "Nothing was drafted: there is no acceptance."
-    if not cell.acceptance.unconditional and cell.acceptance.num_accepted_tokens:
+    if not cell.acceptance.acceptance_rate_per_pos and cell.acceptance.num_accepted_tokens:
         return "No acceptance by depth: not every request told its steps."
     return None
 
 
 def _means_apart(acceptance: Acceptance | None) -> str | None:
-    if acceptance is None or abs(acceptance.rate - acceptance.rate_request_mean) <= MEANS_APART:
+    if (
+        acceptance is None
+        or abs(acceptance.draft_acceptance_rate - acceptance.draft_acceptance_rate_request_mean)
+        <= MEANS_APART
+    ):
         return None
     return (
-        f"Acceptance is {acceptance.rate:.2f} over all draft tokens and "
-        f"{acceptance.rate_request_mean:.2f} as the mean of requests: requests that drafted more "
-        "weigh more in the first."
+        f"Acceptance is {acceptance.draft_acceptance_rate:.2f} over all draft tokens and "
+        f"{acceptance.draft_acceptance_rate_request_mean:.2f} as the mean of requests: "
+        "requests that drafted more weigh more in the first."
     )
 
 

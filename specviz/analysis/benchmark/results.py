@@ -61,20 +61,21 @@ class Speedup:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Acceptance of one cell. `rate` and `length` are token-weighted, the others request means.
+    """Acceptance of one cell. Rates are weighted by tokens, `…_request_mean` are means of requests.
 
-    `length`: mean acceptance length, 1 + accepted / drafts. `alpha`: accepted / judged, None where
-    drafts are trees. `unconditional[i]`: accepted at depth i + 1 / drafts; `conditional[i]`:
-    accepted there / steps that reached it.
+    `mean_acceptance_length`: 1 + accepted / drafts. `alpha`: accepted / judged draft tokens, None
+    where a request does not report what was judged. `acceptance_rate_per_pos[i]`: accepted at depth
+    i + 1 / drafts; `conditional_acceptance_rate_per_pos[i]`: accepted there / steps
+    that reached it.
     """
 
-    rate: float
-    rate_request_mean: float
-    length: float
-    length_request_mean: float
+    draft_acceptance_rate: float
+    draft_acceptance_rate_request_mean: float
+    mean_acceptance_length: float
+    mean_acceptance_length_request_mean: float
     alpha: float | None
-    unconditional: tuple[float, ...]
-    conditional: tuple[float | None, ...]
+    acceptance_rate_per_pos: tuple[float, ...]
+    conditional_acceptance_rate_per_pos: tuple[float | None, ...]
     num_drafts: int
     num_draft_tokens: int
     num_accepted_tokens: int
@@ -87,10 +88,11 @@ class Cell:
     `arm` is the name shown, `arm_index` its place in the plan. `concurrency` is None for Poisson
     arrivals at `request_rate` per second. `step_ms` is the time between chunks: engine steps, not
     tokens. Throughput counts output tokens over the measured wall time, None per category where
-    categories ran mixed (concurrency above 1). `goodput_per_s`: requests per second that met every
-    SLO. `queue_ms`: how long requests waited in the client. `speedup` is None without a baseline
-    of the same engine and model. `requests` finished, `failed` did not and are in no figure. Memory
-    (largest) and GPU utilisation (mean, 0-1) are of the cell's rounds, which hold all categories.
+    categories ran mixed (concurrency above 1). `request_goodput`: requests per second that met
+    every SLO. `queue_ms`: how long requests waited in the client. `speedup` is None without a
+    baseline of the same engine and model. `requests` finished, `failed` did not and are in no
+    figure. Memory (largest) and GPU utilisation (mean, 0-1) are of the cell's rounds, which hold
+    all categories.
     """
 
     arm: str
@@ -112,9 +114,9 @@ class Cell:
     step_ms: Quantiles | None
     e2el_ms: Quantiles | None
     queue_ms: Quantiles | None
-    throughput_tok_s: float | None
-    requests_per_s: float | None
-    goodput_per_s: float | None
+    output_throughput: float | None
+    request_throughput: float | None
+    request_goodput: float | None
     acceptance: Acceptance | None
     speedup: Speedup | None
     memory_bytes: int | None

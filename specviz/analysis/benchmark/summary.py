@@ -33,7 +33,7 @@ def summarise(
     - `queue_ms` waited in the client before it was sent, `ttft_ms`, `tpot_ms` (NaN for one token),
       `e2el_ms`, `chunk_ms` (since sent; list or None), `output_tokens` (NA: not told)
     - `num_drafts`, `num_draft_tokens`, `num_accepted_tokens` (NA: not told), `per_step_accepted`,
-      `per_step_drafted` (list or None), `is_chain`
+      `per_step_drafted` (list or None), `is_chain`, `num_judged_tokens` (of trees; NA: not told)
 
     `rounds` has one row per pass of an arm over the prompts: `round_id`, `arm_index`, `complete`,
     `memory_bytes`, `memory_source`, `gpu_utilization` (0-1), and the server's own counts meanwhile,

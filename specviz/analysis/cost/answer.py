@@ -19,11 +19,11 @@ from specviz.analysis.cost.request import cost_per_million_tokens, cost_per_requ
 class Served:
     """What the hardware gets done one way: requests per hour, output tokens per second.
 
-    `throughput_tok_s` is None where it is not known.
+    `output_throughput` is None where it is not known.
     """
 
     requests_per_hour: Interval
-    throughput_tok_s: float | None = None
+    output_throughput: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +92,15 @@ def _payback(saving_per_request: float, question: Question) -> Payback:
 
 
 def _per_million(price: float, served: Served) -> float | None:
-    tok_s = served.throughput_tok_s
+    tok_s = served.output_throughput
     return None if tok_s is None else cost_per_million_tokens(price, tok_s)
 
 
 def _per_million_with(price: float, served: Served) -> Interval | None:
     """With the relative interval of the requests per hour: both count the same work."""
-    if served.throughput_tok_s is None:
+    if served.output_throughput is None:
         return None
-    tokens = served.throughput_tok_s / served.requests_per_hour.value
+    tokens = served.output_throughput / served.requests_per_hour.value
     return served.requests_per_hour.through(
         lambda each: cost_per_million_tokens(price, each * tokens)
     )

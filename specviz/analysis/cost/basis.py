@@ -22,12 +22,12 @@ class Way:
     served: Mapping[int | None, Served]
 
     @property
-    def throughput_tok_s(self) -> dict[int, float]:
+    def output_throughput(self) -> dict[int, float]:
         """Output tokens per second by concurrency, where both are known."""
         return {
-            at: served.throughput_tok_s
+            at: served.output_throughput
             for at, served in self.served.items()
-            if at is not None and served.throughput_tok_s is not None
+            if at is not None and served.output_throughput is not None
         }
 
 
@@ -137,7 +137,7 @@ def measured(results: Results) -> tuple[Basis, ...]:
     """One basis per baseline and temperature of a benchmark that has something to compare."""
     found = []
     arms = {arm.arm_index: arm for arm in results.arms}
-    cells = [cell for cell in results.cells if cell.requests_per_s]
+    cells = [cell for cell in results.cells if cell.request_throughput]
     for temperature in sorted({cell.temperature for cell in cells}):
         here = [cell for cell in cells if cell.temperature == temperature]
         for index in sorted({arm.baseline for arm in results.arms if arm.baseline is not None}):
@@ -169,12 +169,12 @@ def _measured(cells: Sequence[Cell], baseline: int, title: str) -> Basis | None:
 def _served(cell: Cell) -> Served:
     """With the speed-up's relative interval: at a fixed concurrency the time that requests take
     and how many are served are inversely proportional (Little's law)."""
-    assert cell.requests_per_s is not None
-    rate, speedup = 3600 * cell.requests_per_s, cell.speedup
+    assert cell.request_throughput is not None
+    rate, speedup = 3600 * cell.request_throughput, cell.speedup
     if speedup is None or speedup.low is None or speedup.high is None:
-        return Served(Interval(rate), cell.throughput_tok_s)
+        return Served(Interval(rate), cell.output_throughput)
     low, high = rate * speedup.low / speedup.ratio, rate * speedup.high / speedup.ratio
-    return Served(Interval(rate, low, high), cell.throughput_tok_s)
+    return Served(Interval(rate, low, high), cell.output_throughput)
 
 
 def _of_throughput(tok_s: Mapping[int, float], tokens: float) -> dict[int | None, Served]:

@@ -20,20 +20,20 @@ Point = tuple[float, float]
 """Concurrency, $ per million output tokens."""
 
 
-def cost_curve(usd_per_hour: float, throughput_tok_s: Mapping[int, float]) -> tuple[Point, ...]:
+def cost_curve(usd_per_hour: float, output_throughput: Mapping[int, float]) -> tuple[Point, ...]:
     """The cost at and between the given concurrencies. Raises UsageError for a price of 0."""
-    at = sorted(throughput_tok_s)
+    at = sorted(output_throughput)
     points: list[Point] = []
     for left, right in pairwise(at):
         for step in range(STEPS):
             share = step / STEPS
             octaves = math.log2(left) + share * math.log2(right / left)
-            between = throughput_tok_s[left] + share * (
-                throughput_tok_s[right] - throughput_tok_s[left]
+            between = output_throughput[left] + share * (
+                output_throughput[right] - output_throughput[left]
             )
             points.append((2**octaves, cost_per_million_tokens(usd_per_hour, between)))
     last = [
-        (float(one), cost_per_million_tokens(usd_per_hour, throughput_tok_s[one]))
+        (float(one), cost_per_million_tokens(usd_per_hour, output_throughput[one]))
         for one in at[-1:]
     ]
     return (*points, *last)

@@ -16,12 +16,12 @@ def cost_per_request(usd_per_hour: float, requests_per_hour: float) -> float:
     return usd_per_hour / requests_per_hour
 
 
-def cost_per_million_tokens(usd_per_hour: float, throughput_tok_s: float) -> float:
+def cost_per_million_tokens(usd_per_hour: float, output_throughput: float) -> float:
     """Throughput in output tokens per second. Raises UsageError as `cost_per_request` does."""
     _check_price(usd_per_hour)
-    if not 0 < throughput_tok_s < float("inf"):
-        raise UsageError(f"Throughput is above 0 tok/s, not {throughput_tok_s:g}.")
-    return usd_per_hour / 3600 / throughput_tok_s * 1e6
+    if not 0 < output_throughput < float("inf"):
+        raise UsageError(f"Throughput is above 0 tok/s, not {output_throughput:g}.")
+    return usd_per_hour / 3600 / output_throughput * 1e6
 
 
 def _check_price(usd_per_hour: float) -> None:

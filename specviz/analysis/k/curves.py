@@ -29,15 +29,15 @@ class Source(StrEnum):
 class KFigures:
     """One K of a curve; None where the source does not tell.
 
-    `length`: mean acceptance length, tok/step with the bonus token. `rate`: accepted of drafted,
-    0-1. `memory_gb` (10^9 bytes) beyond plain decoding.
+    `mean_acceptance_length`: tok/step, the bonus token included. `draft_acceptance_rate`: accepted
+    of drafted, 0-1. `memory_gb` (10^9 bytes) beyond plain decoding.
     """
 
     k: int
     speedup: Estimate | None = None
     tpot_ms: Estimate | None = None
-    length: Estimate | None = None
-    rate: Estimate | None = None
+    mean_acceptance_length: Estimate | None = None
+    draft_acceptance_rate: Estimate | None = None
     memory_gb: float | None = None
 
 
@@ -80,8 +80,12 @@ def measured_curve(cells: Sequence[Cell], plain_bytes: int | None) -> KCurve:
             if cell.speedup
             else None,
             tpot_ms=exactly(cell.tpot_ms.mean if cell.tpot_ms else None),
-            length=exactly(cell.acceptance.length if cell.acceptance else None),
-            rate=exactly(cell.acceptance.rate if cell.acceptance else None),
+            mean_acceptance_length=exactly(
+                cell.acceptance.mean_acceptance_length if cell.acceptance else None
+            ),
+            draft_acceptance_rate=exactly(
+                cell.acceptance.draft_acceptance_rate if cell.acceptance else None
+            ),
             memory_gb=_beyond(cell.memory_bytes, plain_bytes),
         )
         for cell in cells
@@ -101,8 +105,8 @@ def predicted_curve(
             prediction.k,
             prediction.speedup,
             prediction.tpot_ms,
-            prediction.length,
-            prediction.rate,
+            prediction.mean_acceptance_length,
+            prediction.draft_acceptance_rate,
             memory_gb if prediction.k == largest else None,
         )
         for prediction in predictions
@@ -117,8 +121,8 @@ def formula_curve(alpha: float, cost: float, ks: Sequence[int]) -> KCurve:
         KFigures(
             k=k,
             speedup=exactly(theory.speedup(alpha, k, cost)),
-            length=exactly(theory.expected_tokens(alpha, k)),
-            rate=exactly((theory.expected_tokens(alpha, k) - 1) / k),
+            mean_acceptance_length=exactly(theory.expected_tokens(alpha, k)),
+            draft_acceptance_rate=exactly((theory.expected_tokens(alpha, k) - 1) / k),
         )
         for k in ks
     )
@@ -134,8 +138,8 @@ def published_curve() -> KCurve:
             k=int(row["num_speculative_tokens"]),
             speedup=exactly(row["e2e_speedup"]),
             tpot_ms=exactly(row["tpot_p50_ms"]),
-            length=exactly(1 + row["mean_accepted_length"]),
-            rate=exactly(row["accept_ratio"]),
+            mean_acceptance_length=exactly(1 + row["mean_accepted_length"]),
+            draft_acceptance_rate=exactly(row["accept_ratio"]),
             memory_gb=row["extra_gpu_memory_gb"],
         )
         for row in rows.to_dict("records")

@@ -36,13 +36,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What one K would give. `length`: mean acceptance length, tok/step; `rate`: accepted of
-    drafted, 0-1; `tpot_ms`: behind the first token, token-weighted, None without step times;
+    """What one K would give. `mean_acceptance_length`: tok/step; `draft_acceptance_rate`: accepted
+    of drafted, 0-1; `tpot_ms`: after the first token, token-weighted, None without step times;
     `speedup` over plain decoding in total time, None without a baseline too."""
 
     k: int
-    length: Estimate
-    rate: Estimate
+    mean_acceptance_length: Estimate
+    draft_acceptance_rate: Estimate
     tpot_ms: Estimate | None
     speedup: Estimate | None
 
@@ -140,8 +140,8 @@ def _prediction(
         speedup = _estimate(baseline_ms / (first_ms + behind_ms)) if timed else None
     return Prediction(
         k=k,
-        length=_estimate(1 + num_accepted / num_drafts),
-        rate=_estimate(num_accepted / num_draft_tokens),
+        mean_acceptance_length=_estimate(1 + num_accepted / num_drafts),
+        draft_acceptance_rate=_estimate(num_accepted / num_draft_tokens),
         tpot_ms=tpot,
         speedup=speedup,
     )

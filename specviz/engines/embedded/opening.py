@@ -15,16 +15,14 @@ from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.checkpoint import read_json
 from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.engines.embedded.model import Llama, load_model
-from specviz.engines.embedded.options import SHAPES, Options, parse_options, settle
+from specviz.engines.embedded.options import Options, parse_options, settle
 from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.tokenizer import ChatTokenizer
 from specviz.engines.embedded.verify import accept_typical
 from specviz.errors import UsageError
 from specviz.machine import git_revision, hardware_summary
-from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
-
-DEFAULT_K = {method: 12 if method is Method.MEDUSA else 5 for method in Method}
-"""Draft tokens per step; Medusa's tree needs more of them, and they cost it nothing."""
+from specviz.methods import METHODS
+from specviz.paths import DEMO_TARGET
 
 KEPT_MODELS = 6
 _OPENING = threading.Lock()
@@ -56,7 +54,8 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         raise UsageError("The embedded engine has no server: leave --server out, or use vllm.")
     method = config.method or Method.BASELINE
     options = settle(parse_options(config.options), method)
-    if config.model and method in DEMO_DRAFTS and not config.draft:
+    record = METHODS[method]
+    if config.model and record.needs_draft and not config.draft:
         raise UsageError(
             f"A model of your own needs its own draft for {method.value}: name it with --draft."
         )
@@ -71,7 +70,7 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         options,
         lambda path: model_in(path, options),
     )
-    k = 0 if method is Method.BASELINE else config.k or DEFAULT_K[method]
+    k = config.k or record.embedded_k or 0
     engine = EmbeddedEngine(
         target,
         tokenizer_in(folder),
@@ -88,7 +87,7 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         k=k or None,
         model=folder.name,
         draft=drafts_with.name if drafts_with else None,
-        options={**config.options, **({"shape": options.shape} if method in SHAPES else {})},
+        options={**config.options, **({"shape": options.shape} if record.has_shapes else {})},
         server_version=f"torch {torch.__version__}, {options.dtype}, {target.device.type}",
         hardware=hardware_summary(),
         git_revision=git_revision(),

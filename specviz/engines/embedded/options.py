@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args, get_type_hints
 
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import METHODS, Method, Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Options:
     vLLM does. `device` auto is cuda where there is one. `dtype`: of weights and activations.
     """
 
-    shape: Literal["auto", "chain", "tree"] = "auto"
+    shape: Literal["auto", Shape] = "auto"
     draft_sampling: Literal["sampled", "greedy"] = "sampled"
     acceptance: Literal["exact", "typical"] = "exact"
     dtype: Literal["bfloat16", "float32"] = "bfloat16"
@@ -31,30 +31,20 @@ class Options:
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
 
-SHAPES = {
-    Method.MEDUSA: "tree",
-    Method.EAGLE: "chain",
-    Method.EAGLE3: "chain",
-    Method.SUFFIX: "chain",
-}
-"""The methods that can draft trees as well as chains, and what they usually do."""
-
-
 def settle(options: Options, method: Method) -> Options:
     """`options` with the shape that `method` will draft.
 
-    Raises UsageError for a tree from a method that drafts chains, and for typical acceptance with
-    another method than medusa.
+    Raises UsageError for a shape that the method cannot draft, and for typical acceptance with a
+    method that was not published with it.
     """
-    if options.acceptance == "typical" and method is not Method.MEDUSA:
+    record = METHODS[method]
+    if options.acceptance == "typical" and not record.has_typical_acceptance:
         raise UsageError(f"Typical acceptance is medusa's: leave it out with {method.value}.")
-    if method not in SHAPES:
-        if options.shape == "tree":
-            names = ", ".join(name.value for name in SHAPES)
-            raise UsageError(f"{method.value} drafts no trees: leave shape out, or use {names}.")
-        return options
-    shape = SHAPES[method] if options.shape == "auto" else options.shape
-    return replace(options, shape=shape)  # type: ignore[arg-type]
+    shape = record.usual_shape if options.shape == "auto" else options.shape
+    if shape not in record.shapes:
+        names = ", ".join(name.value for name, other in METHODS.items() if shape in other.shapes)
+        raise UsageError(f"{method.value} drafts no {shape}s: leave shape out, or use {names}.")
+    return replace(options, shape=shape)
 
 
 def parse_options(given: Mapping[str, str]) -> Options:

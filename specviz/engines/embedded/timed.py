@@ -7,6 +7,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from specviz.analysis.metrics import count_judged
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.errors import RequestRefused
@@ -82,4 +83,5 @@ def sample_of(trace: Trace, waited_ms: float = 0.0, *, is_chain: bool = True) ->
         per_step_accepted=tuple(step.num_accepted for step in drafting),
         per_step_drafted=tuple(len(step.drafted) for step in drafting),
         is_chain=is_chain,
+        num_judged_tokens=None if is_chain else count_judged(drafting),
     )

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from specviz.config import LOOKUP_METHODS, Method, Prompt, Sampling
+from specviz.config import Prompt, Sampling
+from specviz.methods import Method, record_of
 from specviz.servers.client.assemble import TokenTape, inferred_steps, traced_step
 from specviz.servers.client.chunks import Chunk, SpecCounts
 from specviz.servers.client.counted import counted_steps
@@ -176,7 +177,8 @@ class RequestInFlight:
             return None
         reason = "the trace did not cover the whole answer; " if traced else ""
         if self.counts is not None:
-            always = self.engine.method not in LOOKUP_METHODS and self.engine.method is not None
+            record = record_of(self.engine.method)
+            always = record is not None and not record.is_lookup
             steps = counted_steps(self.tape, self.counts, always_drafts=always)
             if steps is not None:
                 return StepsRevised(steps, Fidelity.COUNTED, reason + "counts of the server")

@@ -12,24 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specviz.config import Method, check_k
+from specviz.config import check_k
 from specviz.errors import UsageError
+from specviz.methods import METHODS, VLLM, Method, served_by
 from specviz.servers.hardware import runs_on_cpu
 from specviz.servers.vllm.kv_cache import kv_cache_bytes
 
 HOST = "127.0.0.1"
-
-DEFAULT_K = {
-    Method.DRAFT_MODEL: 4,
-    Method.NGRAM: 4,
-    Method.SUFFIX: 8,
-    Method.MEDUSA: 3,
-    Method.EAGLE: 3,
-    Method.EAGLE3: 3,
-}
-"""The speculative methods that vLLM has, and the K each starts with."""
-
-NEEDS_DRAFT = frozenset({Method.DRAFT_MODEL, Method.MEDUSA, Method.EAGLE, Method.EAGLE3})
 
 PROMPT_LOOKUP_MIN, PROMPT_LOOKUP_MAX = 1, 3
 """Shortest and longest n-gram that is looked up in the context, in tokens."""
@@ -63,7 +52,7 @@ class ServerSpec:
     @property
     def num_speculative_tokens(self) -> int | None:
         """K as the server will use it; None for the baseline."""
-        return self.k or DEFAULT_K.get(self.method)
+        return self.k or METHODS[self.method].servers[VLLM].default_k
 
 
 def speculative_config(spec: ServerSpec) -> dict[str, Any] | None:
@@ -116,16 +105,17 @@ def _cpu_flags(spec: ServerSpec) -> list[str]:
 
 
 def _check_method(method: Method) -> None:
-    if method is not Method.BASELINE and method not in DEFAULT_K:
-        names = ", ".join([Method.BASELINE, *DEFAULT_K])
+    if VLLM not in METHODS[method].servers:
+        names = ", ".join(served_by(VLLM))
         raise UsageError(f"vLLM does not have the method {method.value}: choose one of {names}.")
 
 
 def _check_draft(method: Method, draft: str | None) -> None:
-    if method in NEEDS_DRAFT and not draft:
+    needs_draft = METHODS[method].needs_draft
+    if needs_draft and not draft:
         raise UsageError(
             f"The method {method.value} needs a draft model: name its folder or Hugging Face id "
             "with --draft."
         )
-    if draft and method not in NEEDS_DRAFT:
+    if draft and not needs_draft:
         raise UsageError(f"The method {method.value} uses no draft model: leave --draft out.")

@@ -31,7 +31,8 @@ _SAMPLES = """
         samples.block, samples.sent_ms, samples.queue_ms, requests.ttft_ms, requests.tpot_ms,
         requests.e2el_ms, requests.output_tokens, hash(samples.token_ids) AS output_hash,
         requests.num_drafts, requests.num_draft_tokens, requests.num_accepted_tokens,
-        samples.chunk_ms, samples.per_step_accepted, samples.per_step_drafted, samples.is_chain
+        samples.chunk_ms, samples.per_step_accepted, samples.per_step_drafted, samples.is_chain,
+        samples.num_judged_tokens
     FROM samples JOIN requests USING (request_id) JOIN rounds USING (round_id)
         JOIN runs ON runs.run_id = rounds.run_id
     WHERE samples.benchmark_id = ?
@@ -104,11 +105,11 @@ def read_rounds(cursor: DuckDBPyConnection, benchmark_id: str) -> pd.DataFrame:
 
 def _frame(cursor: DuckDBPyConnection, sql: str, benchmark_id: str) -> pd.DataFrame:
     """A query's result with pandas' nullable types, so that NULL stays apart from zero."""
-
     frame = cursor.execute(sql, [benchmark_id]).arrow().read_all()
     integers = {name: "Int64" for name in (
         "concurrency", "output_tokens", "num_drafts", "num_draft_tokens", "num_accepted_tokens",
-        "memory_bytes", "server_drafts", "server_draft_tokens", "server_accepted_tokens",
+        "num_judged_tokens", "memory_bytes",
+        "server_drafts", "server_draft_tokens", "server_accepted_tokens",
     )}  # fmt: skip
     table: pd.DataFrame = frame.to_pandas(integer_object_nulls=True)
     present = {name: kind for name, kind in integers.items() if name in table.columns}

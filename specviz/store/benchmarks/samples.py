@@ -29,7 +29,7 @@ _FIGURES = pa.schema(
         ("acceptance_rate_per_pos", pa.list_(pa.float64())),
         ("tokens_per_step", pa.float64()),
         ("output_tokens", pa.int32()),
-        ("tokens_per_s", pa.float64()),
+        ("output_throughput", pa.float64()),
         ("ttft_ms", pa.float64()),
         ("tpot_ms", pa.float64()),
         ("e2el_ms", pa.float64()),
@@ -70,6 +70,7 @@ SAMPLES = pa.schema(
         ("per_step_accepted", pa.list_(pa.int16())),
         ("per_step_drafted", pa.list_(pa.int16())),
         ("is_chain", pa.bool_()),
+        ("num_judged_tokens", pa.int32()),
     ]
 )
 _METRICS = tuple(field.name for field in fields(Metrics))
@@ -141,5 +142,6 @@ def _sample(request_id: str, benchmark_id: str, row: SampleRow) -> Row:
             "per_step_accepted": sample.per_step_accepted,
             "per_step_drafted": sample.per_step_drafted,
             "is_chain": sample.is_chain,
+            "num_judged_tokens": sample.num_judged_tokens,
         }
     return values

@@ -70,8 +70,8 @@ def _read(benchmark: Json, context: Json) -> Measured:
         "duration_s": number(benchmark.get("duration")),
         "prompt_tokens": _sum(metrics["prompt_token_count"]),
         "output_tokens": _sum(metrics["output_token_count"]),
-        "requests_per_s": _mean(metrics["requests_per_second"]),
-        "output_tokens_per_s": _mean(metrics["output_tokens_per_second"]),
+        "request_throughput": _mean(metrics["requests_per_second"]),
+        "output_throughput": _mean(metrics["output_tokens_per_second"]),
     }
     for metric, (theirs, factor) in FIGURES.items():
         row |= _distribution(metric, metrics[theirs], factor)

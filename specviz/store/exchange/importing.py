@@ -15,7 +15,7 @@ from specviz.store.exchange.arrival import Arrived, put
 from specviz.store.exchange.labels import ImportLabels
 from specviz.store.exchange.lines_read import stage_lines
 from specviz.store.exchange.parquet_file import MANIFEST, stage_folder, stage_zip
-from specviz.store.exchange.staging import Staged
+from specviz.store.exchange.staging import Staged, with_current_names
 from specviz.store.exchange.tool_results import put_results, read_results
 from specviz.store.store import Store
 
@@ -110,9 +110,9 @@ def kind_of(path: Path) -> str:
 
 def _staged(store: Store, path: Path, kind: str, work: Path) -> Staged:
     if kind == "folder":
-        return stage_folder(path)
+        return with_current_names(stage_folder(path), work)
     if kind == "parquet":
-        return stage_zip(path, work)
+        return with_current_names(stage_zip(path, work), work)
     return store.read(stage_lines, path, work)
 
 

@@ -19,6 +19,7 @@ from specviz.store.exchange.exported_tables import BY_NAME, columns
 from specviz.store.exchange.lines import DECISION_PLACE, KIND, STEP_NAMES, Json
 from specviz.store.exchange.manifest import manifest_from
 from specviz.store.exchange.staging import Staged
+from specviz.store.migrations import renamed
 
 LINE_BYTES = 64 * 1024 * 1024
 """Of one line at most: a request with its prompt, a step with its drafts."""
@@ -39,7 +40,8 @@ def stage_lines(cursor: DuckDBPyConnection, path: Path, folder: Path) -> Staged:
         lines = _lines(file)
         _, header = next(lines, (0, {}))
         manifest = manifest_from(header, KIND)
-        tables = _Tables(cursor, folder, closing)
+        is_old = renamed.MIGRATION not in manifest.migrations
+        tables = _Tables(cursor, folder, closing, is_old=is_old)
         for number, line in lines:
             try:
                 tables.take(line)
@@ -91,7 +93,9 @@ def _refuse(constant: str) -> None:
 class _Tables:
     """Rows by table on their way into Parquet files; a request's events follow its row."""
 
-    def __init__(self, cursor: DuckDBPyConnection, folder: Path, closing: ExitStack) -> None:
+    def __init__(
+        self, cursor: DuckDBPyConnection, folder: Path, closing: ExitStack, *, is_old: bool
+    ) -> None:
         self.files: dict[str, Path] = {}
         self.counts: dict[str, int] = {}
         self._schemas = {table: columns(cursor, table) for table in BY_NAME}
@@ -99,7 +103,7 @@ class _Tables:
             table: {field.name: _reader(field.type) for field in schema}
             for table, schema in self._schemas.items()
         }
-        self._folder, self._closing = folder, closing
+        self._folder, self._closing, self._is_old = folder, closing, is_old
         self._rows: dict[str, list[Json]] = {table: [] for table in BY_NAME}
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._request: Json = {}
@@ -135,6 +139,8 @@ class _Tables:
         readers = self._readers[table]
         if not isinstance(row, dict):
             raise ValueError(f"a row of {table} must be an object")
+        if self._is_old:
+            row = renamed.current_row(table, row)
         if unknown := row.keys() - readers.keys():
             raise ValueError(f"{table} has no column {min(unknown)[:80]!r}")
         self._rows[table].append({key: readers[key](value) for key, value in row.items()})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ from specviz.store.exchange.exported_tables import (
     columns,
     required,
 )
+from specviz.store.migrations import renamed
 
 VALUES_PER_BYTE = 64
 SPARE_VALUES = 1_000_000
@@ -60,6 +61,37 @@ def check_file(table: str, path: Path, rows: int) -> None:
         )
 
 
+def with_current_names(staged: Staged, folder: Path) -> Staged:
+    """What an older specviz exported, its tables and queries with the columns' names of now.
+
+    Tables with another name in them are written again into `folder`. Raises UsageError for rows
+    that cannot be read.
+    """
+    if renamed.MIGRATION in staged.migrations:
+        return staged
+    files = dict(staged.files)
+    for table in files.keys() & {*renamed.RENAMED, renamed.QUERIES}:
+        files[table] = folder / f"{table}.renamed.parquet"
+        try:
+            _write_renamed(table, staged.files[table], files[table])
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise _unreadable(table, error) from error
+    return replace(staged, files=files)
+
+
+def _write_renamed(table: str, old: Path, new: Path) -> None:
+    with pq.ParquetFile(old) as source:
+        schema = source.schema_arrow
+        names = [renamed.current_column(table, name) for name in schema.names]
+        columns = [field.with_name(name) for field, name in zip(schema, names, strict=True)]
+        with pq.ParquetWriter(new, pa.schema(columns), compression="zstd") as writer:
+            for batch in source.iter_batches():
+                if table == renamed.QUERIES:
+                    rows = [renamed.current_row(table, row) for row in batch.to_pylist()]
+                    batch = pa.RecordBatch.from_pylist(rows, schema=schema)
+                writer.write_batch(batch.rename_columns(names))
+
+
 def check_types(cursor: DuckDBPyConnection, staged: Staged) -> None:
     """Columns and values against this program's schema.
 
@@ -77,7 +109,7 @@ def check_types(cursor: DuckDBPyConnection, staged: Staged) -> None:
                 batch.validate(full=True)
                 _check_filled(table, batch, needed)
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise UsageError(f"The rows of {table} cannot be read ({_start(error)}).") from error
+            raise _unreadable(table, error) from error
 
 
 def _check_columns(table: str, ours: pa.Schema, theirs: pa.Schema, needed: frozenset[str]) -> None:
@@ -120,9 +152,10 @@ def _alike(ours: pa.DataType, theirs: pa.DataType) -> bool:
 
 
 def tables_in(staged: Staged) -> list[ExportedTable]:
-    """The shapes of the tables that arrived, owners first."""
+    """The tables that arrived, owners first."""
     return [table for table in EXPORTED_TABLES if table.name in staged.files]
 
 
-def _start(error: Exception) -> str:
-    return str(error).split("\n")[0][:120].rstrip(".")
+def _unreadable(table: str, error: Exception) -> UsageError:
+    reason = str(error).split("\n")[0][:120].rstrip(".")
+    return UsageError(f"The rows of {table} cannot be read ({reason}).")

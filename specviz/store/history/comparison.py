@@ -122,7 +122,7 @@ class ComparedToolResult:
     request_rate: float | None
     num_requests: int
     output_tokens: int | None
-    output_tokens_per_s: float | None
+    output_throughput: float | None
     ttft_p50_ms: float | None
     tpot_p50_ms: float | None
     tpot_p95_ms: float | None

@@ -39,7 +39,7 @@ class Order(StrEnum):
     REQUESTS = "requests"
     ACCEPTANCE = "acceptance"
     TOKENS_PER_STEP = "tok/step"
-    TOKENS_PER_S = "tok/s"
+    OUTPUT_THROUGHPUT = "tok/s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class HistoryRow:
     `name` is what a person called it, None where nobody did; `title` what it is. `started_at` is
     None where another tool's file does not tell. Methods, models, servers, categories and
     fidelities are those of all its requests, in alphabetical order. `num_runs`: runs of a
-    benchmark, 1 for a run, 0 elsewhere. `acceptance_rate`: accepted / draft tokens of all
-    requests, `tokens_per_step` likewise, `tokens_per_s`: of one stream, not of the server; all
+    benchmark, 1 for a run, 0 elsewhere. `draft_acceptance_rate`: accepted / draft tokens of all
+    requests, `tokens_per_step` likewise, `output_throughput`: of one stream, not of the server; all
     three are None for a benchmark, whose arms differ.
     """
 
@@ -78,9 +78,9 @@ class HistoryRow:
     prompt_start: str | None
     num_requests: int
     num_runs: int
-    acceptance_rate: float | None
+    draft_acceptance_rate: float | None
     tokens_per_step: float | None
-    tokens_per_s: float | None
+    output_throughput: float | None
     imported_at: datetime | None
     deleted_at: datetime | None
 
@@ -177,11 +177,11 @@ _ITEMS = f"""
             {_distinct("category")} AS categories, {_distinct("fidelity")} AS fidelities,
             arg_min(left(prompt, {PROMPT_START_CHARS}), started_at) AS prompt_start,
             {{matches}} AS prompt_matches,
-            sum(num_accepted_tokens) / nullif(sum(num_draft_tokens), 0) AS acceptance_rate,
+            sum(num_accepted_tokens) / nullif(sum(num_draft_tokens), 0) AS draft_acceptance_rate,
             sum(output_tokens) / nullif(
                 sum(num_steps) FILTER (output_tokens IS NOT NULL), 0) AS tokens_per_step,
             sum(output_tokens) * 1000 / nullif(
-                sum(e2el_ms) FILTER (output_tokens IS NOT NULL), 0) AS tokens_per_s
+                sum(e2el_ms) FILTER (output_tokens IS NOT NULL), 0) AS output_throughput
         FROM requests {{scope}} GROUP BY run_id
     ), arms AS NOT MATERIALIZED (
         SELECT group_id, count(*) AS num_runs, sum(num_requests) AS num_requests,
@@ -198,7 +198,7 @@ _ITEMS = f"""
             started_at, started_at AS placed_at, status, {_one("method")} AS methods,
             {_one("model")} AS models, {_one(_SERVER)} AS servers, categories, fidelities,
             tags, note, prompt_start, prompt_matches, num_requests, 1 AS num_runs,
-            acceptance_rate, tokens_per_step, tokens_per_s, imported_at, deleted_at
+            draft_acceptance_rate, tokens_per_step, output_throughput, imported_at, deleted_at
         FROM runs ANTI JOIN benchmarks ON runs.group_id = benchmarks.benchmark_id
             LEFT JOIN answered USING (run_id)
         UNION ALL BY NAME
@@ -212,7 +212,7 @@ _ITEMS = f"""
             method, k, tool, started_at, coalesce(started_at, imported_at) AS placed_at,
             {_one("method")} AS methods, {_one("model")} AS models, {_one("server")} AS servers,
             tags, note, num_requests, 0 AS num_runs,
-            draft_acceptance_rate AS acceptance_rate, imported_at, deleted_at
+            draft_acceptance_rate, imported_at, deleted_at
         FROM elsewhere
     )
 """
@@ -222,12 +222,12 @@ _ORDERS = {
     Order.OLDEST: "placed_at",
     Order.NAME: "lower(coalesce(name, method)) NULLS LAST",
     Order.REQUESTS: "num_requests DESC NULLS LAST",
-    Order.ACCEPTANCE: "acceptance_rate DESC NULLS LAST",
+    Order.ACCEPTANCE: "draft_acceptance_rate DESC NULLS LAST",
     Order.TOKENS_PER_STEP: "tokens_per_step DESC NULLS LAST",
-    Order.TOKENS_PER_S: "tokens_per_s DESC NULLS LAST",
+    Order.OUTPUT_THROUGHPUT: "output_throughput DESC NULLS LAST",
 }
 
-_OF_REQUESTS = (Order.REQUESTS, Order.ACCEPTANCE, Order.TOKENS_PER_STEP, Order.TOKENS_PER_S)
+_OF_REQUESTS = (Order.REQUESTS, Order.ACCEPTANCE, Order.TOKENS_PER_STEP, Order.OUTPUT_THROUGHPUT)
 """Orders by what is summed up over requests; for others requests need not be read."""
 
 _LISTS = ("methods", "models", "servers", "categories", "fidelities")

@@ -42,7 +42,7 @@ def cost_basis(opened: Opened) -> None:
         "temperature": lambda cell: f"{cell.temperature:g}",
         "load": lambda cell: cell.load,
         "requests/h": requests_per_hour,
-        "tok/s": figure("throughput_tok_s"),
+        "tok/s": figure("output_throughput"),
         "output tokens per request": tokens_per_request,
         **SIZE,
     }
@@ -110,7 +110,7 @@ def plan(opened: Opened) -> None:
 
 
 def requests_per_hour(cell: Cell) -> str | None:
-    return None if cell.requests_per_s is None else digits(3600 * cell.requests_per_s)
+    return None if cell.request_throughput is None else digits(3600 * cell.request_throughput)
 
 
 def tokens_per_request(cell: Cell) -> str | None:

@@ -50,7 +50,7 @@ def temperature_lines(arms: Arms, cells: Cells) -> list[TemperatureLine]:
         TemperatureLine(arm.arm, colours[arm.arm_index], _rates(cells, arm.arm_index))
         for arm in arms
     ]
-    return [line for line in lines if len(line.acceptance_rate) > 1]
+    return [line for line in lines if len(line.draft_acceptance_rate) > 1]
 
 
 def load_lines(arms: Arms, cells: Cells) -> list[LoadLine]:
@@ -106,7 +106,9 @@ def k_lines(arms: Arms, cells: Cells) -> list[KLine]:
 
 
 def _k_point(k: int, cell: Cell) -> KPoint:
-    return KPoint(k, cell.speedup, None if cell.acceptance is None else cell.acceptance.length)
+    return KPoint(
+        k, cell.speedup, None if cell.acceptance is None else cell.acceptance.mean_acceptance_length
+    )
 
 
 def _tpot_ms(samples: pd.DataFrame, cell: Cell) -> list[float]:
@@ -120,7 +122,7 @@ def _tpot_ms(samples: pd.DataFrame, cell: Cell) -> list[float]:
 
 def _rates(cells: Cells, arm_index: int) -> dict[float, float]:
     return {
-        cell.temperature: cell.acceptance.rate
+        cell.temperature: cell.acceptance.draft_acceptance_rate
         for cell in cells
         if cell.arm_index == arm_index and cell.acceptance is not None
     }
@@ -134,9 +136,9 @@ def _crossover(by_arm: dict[int, dict[int, float]], arm: ArmState) -> Crossover 
 
 def _throughput(cells: Cells, arm_index: int) -> dict[int, float]:
     return {
-        cell.concurrency: cell.throughput_tok_s
+        cell.concurrency: cell.output_throughput
         for cell in cells
         if cell.arm_index == arm_index
         and cell.concurrency is not None
-        and cell.throughput_tok_s is not None
+        and cell.output_throughput is not None
     }

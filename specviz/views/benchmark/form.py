@@ -14,16 +14,13 @@ from typing import Any
 import tomli_w
 
 from specviz.bench.plan import Grid, Plan, PlanArm
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFTS
+from specviz.methods import Method, record_of
 from specviz.views.live.arm_choice import ASK
 
 MAX_RANGE = 64
 """Most values that a range such as `1-15` may stand for."""
-
-WITH_DRAFT = frozenset(method.value for method in DEMO_DRAFTS)
-"""Methods that draft with weights of their own."""
 
 
 class Where(StrEnum):
@@ -54,7 +51,8 @@ class FormArm:
     @property
     def has_draft(self) -> bool:
         """Whether a draft model or heads can be named."""
-        return self.where != Where.URL and self.method in WITH_DRAFT
+        record = record_of(self.method)
+        return self.where != Where.URL and record is not None and record.needs_draft
 
     @property
     def drafts(self) -> bool:

@@ -48,8 +48,8 @@ def arms_so_far(arms: tuple[ArmProgress, ...]) -> pd.DataFrame:
             "done": f"{arm.done:,} of {arm.planned:,}",
             "failed": f"{arm.failed:,}" if arm.failed else None,
             "TPOT ms": digits(arm.tpot_ms),
-            "tok/s": digits(arm.tokens_per_s),
-            "acceptance rate": digits(arm.acceptance_rate),
+            "tok/s": digits(arm.output_throughput),
+            "acceptance rate": digits(arm.draft_acceptance_rate),
             "note": arm.note,
         }
         for arm in arms

@@ -57,8 +57,8 @@ def overall(opened: Opened) -> None:
         **ACCEPTANCE,
         **SPEED,
         "TTFT P50 ms": quantile("ttft_ms", "p50"),
-        "tok/s": figure("throughput_tok_s"),
-        "goodput 1/s": figure("goodput_per_s"),
+        "tok/s": figure("output_throughput"),
+        "goodput 1/s": figure("request_goodput"),
         "memory": memory_text,
         **SIZE,
     }
@@ -116,11 +116,11 @@ def concurrency(opened: Opened) -> None:
     columns: dict[str, Column] = {
         **ARM,
         "load": lambda cell: cell.load,
-        "tok/s": figure("throughput_tok_s"),
-        "requests/s": figure("requests_per_s"),
-        "goodput 1/s": figure("goodput_per_s"),
+        "tok/s": figure("output_throughput"),
+        "requests/s": figure("request_throughput"),
+        "goodput 1/s": figure("request_goodput"),
         "E2E speed-up (95 %)": speedup_text,
-        "acceptance rate": acceptance("rate"),
+        "acceptance rate": acceptance("draft_acceptance_rate"),
         "TTFT P95 ms": quantile("ttft_ms", "p95"),
         "TPOT P95 ms": quantile("tpot_ms", "p95"),
         **SIZE,
@@ -128,7 +128,7 @@ def concurrency(opened: Opened) -> None:
     show_cells(cells, columns, "concurrency")
     st.caption(SPEEDUP_WORDS)
     lines = bench_curves.load_lines(opened.results.arms, cells)
-    several = [line for line in lines if len(line.throughput_tok_s) > 1]
+    several = [line for line in lines if len(line.output_throughput) > 1]
     if several:
         figure_title = "Throughput against concurrency"
         chart(throughput_by_concurrency(several), figure_title, "throughput")

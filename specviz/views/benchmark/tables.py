@@ -177,8 +177,8 @@ def size_of(cell: Cell) -> str:
 
 ARM: dict[str, Column] = {"arm": lambda cell: cell.arm}
 ACCEPTANCE: dict[str, Column] = {
-    "acceptance rate": acceptance("rate"),
-    "tok/step": acceptance("length"),
+    "acceptance rate": acceptance("draft_acceptance_rate"),
+    "tok/step": acceptance("mean_acceptance_length"),
 }
 SPEED: dict[str, Column] = {
     "TPOT P50 ms": quantile("tpot_ms", "p50"),
@@ -231,11 +231,13 @@ def _flat(cell: Cell) -> dict[str, Any]:
         quantiles = getattr(cell, name)
         for which in ("mean", "p50", "p90", "p95", "p99"):
             line[f"{name.removesuffix('_ms')}_{which}_ms"] = quantiles and getattr(quantiles, which)
-    for name in ("throughput_tok_s", "requests_per_s", "goodput_per_s"):
+    for name in ("output_throughput", "request_throughput", "request_goodput"):
         line[name] = getattr(cell, name)
-    for name in ("rate", "rate_request_mean", "length", "length_request_mean", "alpha"):
-        line[f"acceptance_{name}"] = cell.acceptance and getattr(cell.acceptance, name)
-    for name in ("num_drafts", "num_draft_tokens", "num_accepted_tokens"):
+    for name in (
+        *("draft_acceptance_rate", "draft_acceptance_rate_request_mean"),
+        *("mean_acceptance_length", "mean_acceptance_length_request_mean", "alpha"),
+        *("num_drafts", "num_draft_tokens", "num_accepted_tokens"),
+    ):
         line[name] = cell.acceptance and getattr(cell.acceptance, name)
     for name in ("ratio", "low", "high", "prompts", "excluded", "basis"):
         line[f"speedup_{name}"] = cell.speedup and getattr(cell.speedup, name)

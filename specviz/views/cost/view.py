@@ -141,7 +141,7 @@ def _by_concurrency(case: Case) -> None:
             "published concurrency table, or measure a plan with several concurrencies."
         )
     else:
-        found = break_even(basis.baseline.throughput_tok_s, way.throughput_tok_s)
+        found = break_even(basis.baseline.output_throughput, way.output_throughput)
         origin = "" if basis is case.basis else f", by {basis.title}"
         st.markdown(as_text(f"{way.name} {break_even_text(found)}{origin}."))
         figure = cost_by_concurrency(lines, case.question.usd_per_hour)
@@ -156,17 +156,17 @@ def _lines(basis: Basis, chosen: Way) -> list[CostLine]:
     """The baseline, and the techniques known at several concurrencies; the chosen one first."""
     baseline = basis.baseline
     others = [way for way in basis.techniques if way.name != chosen.name]
-    several = [way for way in (chosen, *others) if len(way.throughput_tok_s) > 1]
-    if len(baseline.throughput_tok_s) < 2 or not several:
+    several = [way for way in (chosen, *others) if len(way.output_throughput) > 1]
+    if len(baseline.output_throughput) < 2 or not several:
         return []
     return [
-        CostLine(baseline.name, BASELINE, baseline.throughput_tok_s, is_baseline=True),
+        CostLine(baseline.name, BASELINE, baseline.output_throughput, is_baseline=True),
         *(
             CostLine(
                 way.name,
                 colour,
-                way.throughput_tok_s,
-                crossover=break_even(baseline.throughput_tok_s, way.throughput_tok_s),
+                way.output_throughput,
+                crossover=break_even(baseline.output_throughput, way.output_throughput),
             )
             for way, colour in zip(several, FAMILY_COLOURS, strict=False)
         ),

@@ -49,8 +49,14 @@ def _memory(point: KFigures) -> Estimate | None:
 
 PANELS = (
     Panel(1, 1, "speed-up, ×", "×", lambda point: point.speedup),
-    Panel(1, 2, "mean acceptance length, tok/step", " tok/step", lambda point: point.length),
-    Panel(1, 3, "acceptance rate, %", " %", lambda point: point.rate, 100.0),
+    Panel(
+        1,
+        2,
+        "mean acceptance length, tok/step",
+        " tok/step",
+        lambda point: point.mean_acceptance_length,
+    ),
+    Panel(1, 3, "acceptance rate, %", " %", lambda point: point.draft_acceptance_rate, 100.0),
     Panel(2, 2, "TPOT, ms", " ms", lambda point: point.tpot_ms),
     Panel(2, 3, "extra memory, GB", " GB", _memory),
 )

@@ -170,9 +170,15 @@ def errors(curve: KCurve, measured: KCurve) -> pd.DataFrame:
     lines = []
     for point in measured.points:
         other = told.get(point.k)
-        if other is None or point.length is None or other.length is None:
+        if (
+            other is None
+            or point.mean_acceptance_length is None
+            or other.mean_acceptance_length is None
+        ):
             continue
-        line = {"K": str(point.k)} | _beside("tok/step", "", other.length, point.length)
+        line = {"K": str(point.k)} | _beside(
+            "tok/step", "", other.mean_acceptance_length, point.mean_acceptance_length
+        )
         if point.speedup and other.speedup:
             line |= _beside("speed-up", "×", other.speedup, point.speedup)
         lines.append(line)

@@ -10,17 +10,16 @@ import streamlit as st
 
 from specviz.analysis.digits import digits, probability_text
 from specviz.analysis.visible import token_name
-from specviz.config import Method
 from specviz.errors import StoreError
 from specviz.figures.draft_tree import draft_tree
 from specviz.figures.style import ACCEPTED, MONO, RECOVERED, Ground
+from specviz.methods import Method, record_of
 from specviz.paths import PROJECT_ROOT
 from specviz.runtime import current
 from specviz.store.history.history import HistoryRow
 from specviz.trace import ROOT, Origin, Step
 from specviz.views.benchmark.plan_text import as_text
 from specviz.views.learn import state
-from specviz.views.learn.methods import MECHANISMS
 from specviz.views.learn.tiles import figure_row
 from specviz.views.learn.traces import (
     Recording,
@@ -50,11 +49,11 @@ def mechanisms() -> None:
     except StoreError as error:
         st.error(str(error), icon=":material/error:")
         return
-    method = recording.run.config.method
+    record = record_of(recording.run.config.method)
     source = ""
-    if method in MECHANISMS:
-        st.markdown(MECHANISMS[method].drafts)
-        source = f"{MECHANISMS[method].source} · "
+    if record is not None:
+        st.markdown(record.mechanism)
+        source = f"{record.source} · "
     st.caption(source + _where_from(recording))
     if (run_id := state.run_id()) is not None:
         st.page_link(

@@ -9,10 +9,9 @@ import streamlit as st
 
 from specviz.analysis.digits import digits
 from specviz.analysis.overlap import overlap
-from specviz.config import Method
 from specviz.figures.timeline import timeline
+from specviz.methods import METHODS, Method
 from specviz.trace import Trace
-from specviz.views.learn.methods import MECHANISMS
 from specviz.views.learn.traces import shipped
 from specviz.views.runs.sections import CHART
 from specviz.views.shared.html_table import show_figures
@@ -29,7 +28,7 @@ COMPARED = (Method.DRAFT_MODEL, Method.MIRROR)
 def overlapping() -> None:
     """The recorded traces of draft_model and mirror over one time axis, and the time saved."""
     st.markdown(WORDS)
-    st.caption(MECHANISMS[Method.MIRROR].source)
+    st.caption(METHODS[Method.MIRROR].source)
     traces = {method.value: shipped(method).trace for method in COMPARED}
     last = min(len(trace.steps) for trace in traces.values())
     first, until = st.slider("Steps", 1, last, (2, min(last, 1 + WINDOW)), key="learn_window")

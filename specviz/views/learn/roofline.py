@@ -149,7 +149,7 @@ def _figures(model: Roofline, alpha: float, k: int, cost: float, batch: int) -> 
         {
             "weights": f"{model.weights_bytes / GIGA:,.4g} GB",
             "plain step": f"{digits(model.step_ms(batch))} ms",
-            "plain decoding": f"{digits(model.tokens_per_s(batch))} tok/s",
+            "plain decoding": f"{digits(model.output_throughput(batch))} tok/s",
             "compute used by it": f"{100 * model.utilisation(batch):.2g} %",
             "memory-bound up to": _batch(critical),
             f"verifying {k + 1} tokens, up to": _batch(verifying),

@@ -5,23 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
+from typing import get_args
 
-from specviz.config import EngineKind, Method, RunConfig, Sampling
+from specviz.config import EngineKind, RunConfig, Sampling
 from specviz.engines.embedded.options import parse_options
 from specviz.errors import UsageError
-from specviz.servers.arms import demo_spec
-from specviz.servers.vllm.command_line import DEFAULT_K
+from specviz.methods import METHODS, VLLM, Method, Shape, record_of, served_by
 
 ASK = "as the server says"
 """In the place of a method: the server decides, and tells."""
 
-TREE_METHODS = frozenset({Method.MEDUSA, Method.EAGLE, Method.EAGLE3})
-"""Methods that can draft a tree as well as a chain."""
-
-TYPICAL_METHODS = frozenset({Method.MEDUSA})
-"""Methods that were published with an acceptance of their own, which is not lossless."""
-
-SHAPES = ("chain", "tree")
+SHAPES: tuple[Shape, ...] = get_args(Shape)
 ACCEPTANCES = ("exact", "typical")
 DTYPES = ("bfloat16", "float32")
 
@@ -63,11 +57,13 @@ class ArmChoice:
 
     @property
     def has_shape(self) -> bool:
-        return self.place is Place.EMBEDDED and self.method in TREE_METHODS
+        record = record_of(self.method)
+        return self.place is Place.EMBEDDED and record is not None and record.has_shapes
 
     @property
     def has_acceptance(self) -> bool:
-        return self.place is Place.EMBEDDED and self.method in TYPICAL_METHODS
+        record = record_of(self.method)
+        return self.place is Place.EMBEDDED and record is not None and record.has_typical_acceptance
 
     def options(self) -> dict[str, str]:
         """Options of the embedded engine that apply, by name; none for a server."""
@@ -106,14 +102,15 @@ DEFAULT_ARMS = (
 
 
 def usual_shape(method: str) -> str:
-    """How a method was published to draft: a tree for medusa, a chain for all others."""
-    return "tree" if method == Method.MEDUSA else "chain"
+    """The shape that a method drafts unless asked otherwise; a server drafts chains."""
+    record = record_of(method)
+    return record.usual_shape if record else "chain"
 
 
 def methods_at(place: Place) -> tuple[str, ...]:
     """The methods that a place offers, as the Method control lists them."""
     if place is Place.URL:
-        return (Method.BASELINE.value, *(method.value for method in DEFAULT_K), ASK)
+        return (*(method.value for method in served_by(VLLM)), ASK)
     if place is Place.DEMO:
         return tuple(method.value for method in demo_methods())
     return tuple(method.value for method in Method)
@@ -121,14 +118,9 @@ def methods_at(place: Place) -> tuple[str, ...]:
 
 def demo_methods() -> tuple[Method, ...]:
     """What a vLLM server with the demo models can do on this machine."""
-    return tuple(method for method in (Method.BASELINE, *DEFAULT_K) if _demo_can(method))
+    return tuple(method for method in served_by(VLLM) if _demo_can(method))
 
 
 def _demo_can(method: Method) -> bool:
-    if method is Method.SUFFIX and find_spec("arctic_inference") is None:
-        return False  # vLLM leaves suffix decoding to this package
-    try:
-        demo_spec(method, DEFAULT_K.get(method))
-    except UsageError:
-        return False
-    return True
+    package = METHODS[method].servers[VLLM].package
+    return package is None or find_spec(package) is not None

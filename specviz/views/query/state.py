@@ -14,6 +14,7 @@ import streamlit as st
 
 from specviz.analysis.plot_choice import Plot, PlotKind
 from specviz.errors import SpecvizError, UsageError
+from specviz.store.migrations.renamed import current_sql
 from specviz.store.sql.questions import Question, question
 from specviz.store.sql.result import SqlResult
 from specviz.store.sql.sandbox import LIMIT_ROWS
@@ -60,7 +61,8 @@ def asked() -> Asked:
         except UsageError as error:
             return Asked("", problem=str(error))
         return Asked(found.sql, found)
-    return Asked(st.query_params.get(SQL) or st.session_state.get(_LONG, ""))
+    # a link may be older than the names of the columns
+    return Asked(current_sql(st.query_params.get(SQL) or st.session_state.get(_LONG, "")))
 
 
 def ask_question(question_id: str) -> None:

@@ -19,7 +19,7 @@ ORDER_NAMES = {
     Order.REQUESTS: "most requests first",
     Order.ACCEPTANCE: "highest acceptance first",
     Order.TOKENS_PER_STEP: "most tok/step first",
-    Order.TOKENS_PER_S: "most tok/s first",
+    Order.OUTPUT_THROUGHPUT: "most tok/s first",
 }
 _LABELS = {
     "methods": "Method",

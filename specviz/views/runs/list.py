@@ -104,9 +104,9 @@ def table_of(rows: Sequence[HistoryRow]) -> pd.DataFrame:
                 for row in rows
             ],
             "requests": [row.num_requests or None for row in rows],
-            "acceptance": [row.acceptance_rate for row in rows],
+            "acceptance": [row.draft_acceptance_rate for row in rows],
             "tok/step": [row.tokens_per_step for row in rows],
-            "tok/s": [row.tokens_per_s for row in rows],
+            "tok/s": [row.output_throughput for row in rows],
             "status": [row.status for row in rows],
             "fidelity": [", ".join(row.fidelities) or None for row in rows],
             "model": [_cell(", ".join(_last(name) for name in row.models)) for row in rows],

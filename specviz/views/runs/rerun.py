@@ -9,7 +9,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from specviz.config import EngineKind, Method, RunConfig, Sampling
-from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
+from specviz.methods import METHODS
+from specviz.paths import DEMO_TARGET
 from specviz.views.live.arm_choice import ASK, usual_shape
 
 _UNSEEN = re.compile(
@@ -186,7 +187,7 @@ def _of_the_load(config: RunConfig, at: Circumstances) -> list[str]:
 
 
 def _is_demo_draft(config: RunConfig) -> bool:
-    demo = config.method and DEMO_DRAFTS.get(config.method)
+    demo = METHODS[config.method].demo_draft if config.method else None
     return bool(demo and config.draft and is_demo(config) and Path(config.draft).name == demo.name)
 
 

@@ -12,8 +12,8 @@ from specviz.analysis.digits import digits
 from specviz.analysis.overlap import Overlap, overlap
 from specviz.analysis.sizes import size_text
 from specviz.analysis.skipped import SkippedLayers, skipped_layers
-from specviz.config import Method
 from specviz.figures.timeline import timeline
+from specviz.methods import Method, record_of
 from specviz.trace import Step
 from specviz.views.runs.figures.acceptance import conditional_acceptance, unconditional_acceptance
 from specviz.views.runs.figures.memory import extra_memory
@@ -85,7 +85,8 @@ def time_line(arms: Sequence[OpenedArm]) -> None:
 
 def skipped_grid(arm: OpenedArm) -> SkippedLayers | None:
     """The grid of a method that skips layers; None for others, without reading their trace."""
-    if arm.config.method not in (Method.SWIFT, Method.LAYER_SKIP):
+    record = record_of(arm.config.method)
+    if record is None or not record.skips_layers:
         return None
     trace = arm.trace()
     return skipped_layers(trace.steps) if trace else None

@@ -137,7 +137,7 @@ def _figures(arms: Sequence[OpenedArm]) -> pd.DataFrame:
                 "alpha": metrics and digits(metrics.alpha),
                 "mean acceptance length": metrics and digits(metrics.mean_acceptance_length),
                 "tok/step": metrics and digits(metrics.tokens_per_step),
-                "tok/s": metrics and digits(metrics.tokens_per_s),
+                "tok/s": metrics and digits(metrics.output_throughput),
                 "TTFT ms": metrics and digits(metrics.ttft_ms),
                 "TPOT ms": metrics and digits(metrics.tpot_ms),
                 "E2E ms": metrics and digits(metrics.e2el_ms),

@@ -9,8 +9,9 @@ from specviz.analysis.advisor.recommend import Recommendation
 from specviz.analysis.advisor.sentences import figure_text, headline, k_text, reason_text
 from specviz.config import Method
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFTS, DEMO_TARGET, PROJECT_ROOT
-from specviz.servers.vllm.serving import serving_command, unnamed
+from specviz.methods import METHODS
+from specviz.paths import DEMO_TARGET, PROJECT_ROOT
+from specviz.servers.vllm.serving import serving_command, unnamed, version_note
 from specviz.views.benchmark.plan_text import as_text
 from specviz.views.technique import state
 from specviz.views.technique.tables import contradiction_rows, figures_table, questions_table
@@ -99,6 +100,8 @@ def _how(found: Recommendation) -> None:
         st.code(command, language="bash", wrap_lines=True)
         if names := unnamed(command):
             st.caption(f"Replace {as_text(', '.join(names))}.")
+        if note := version_note(found.method):
+            st.caption(note)
     if found.router is not None:
         st.markdown("**For a router**")
         st.code(found.router.toml(), language="toml", wrap_lines=True)
@@ -109,7 +112,8 @@ def _models(found: Recommendation) -> tuple[str | None, str | None]:
     if state.names_a_pair():
         target, draft = (str(state.told(name)) for name in (state.TARGET, state.DRAFT))
         return target, draft if found.method is Method.DRAFT_MODEL else found.draft
-    if found.method in DEMO_DRAFTS and found.draft == DEMO_DRAFTS[found.method].name:
-        demo = DEMO_DRAFTS[found.method].relative_to(PROJECT_ROOT).as_posix()
-        return DEMO_TARGET.relative_to(PROJECT_ROOT).as_posix(), demo
+    demo = METHODS[found.method].demo_draft if found.method else None
+    if demo is not None and found.draft == demo.name:
+        names = (folder.relative_to(PROJECT_ROOT).as_posix() for folder in (DEMO_TARGET, demo))
+        return next(names), next(names)
     return None, found.draft

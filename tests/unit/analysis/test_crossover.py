@@ -16,7 +16,7 @@ def test_the_point_is_interpolated_in_log2_of_concurrency() -> None:
     assert found is not None and found.pays is Pays.UP_TO
     (point,) = found.crossings
     assert point.concurrency == pytest.approx(8.0)  # half way from 4 to 16
-    assert point.throughput_tok_s == pytest.approx(100.0)
+    assert point.output_throughput == pytest.approx(100.0)
     assert found.text == "pays up to concurrency ~8"
 
 
@@ -25,8 +25,8 @@ def test_the_point_lies_on_both_curves() -> None:
     assert found is not None
     (point,) = found.crossings
     share = 100 / 120
-    assert point.throughput_tok_s == pytest.approx(300 + share * 80)
-    assert point.throughput_tok_s == pytest.approx(200 + share * 200)
+    assert point.output_throughput == pytest.approx(300 + share * 80)
+    assert point.output_throughput == pytest.approx(200 + share * 200)
     assert point.concurrency == pytest.approx(8 * 4**share)
 
 

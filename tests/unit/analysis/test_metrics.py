@@ -52,7 +52,7 @@ def test_the_figures_of_a_small_trace() -> None:
     assert metrics.output_tokens == 1 + 6 + 3 + 1 + 1
     assert metrics.tokens_per_step == pytest.approx(12 / 5)
     assert metrics.tpot_ms == pytest.approx(40 / 11)
-    assert metrics.tokens_per_s == pytest.approx(12 / 0.050)
+    assert metrics.output_throughput == pytest.approx(12 / 0.050)
 
 
 def test_tpot_leaves_out_every_token_of_the_first_chunk() -> None:
@@ -76,7 +76,7 @@ def test_text_without_ids_is_not_counted_as_tokens() -> None:
     )
     metrics = summarise(replace(trace, steps=nameless))
     assert metrics.output_tokens is None
-    assert metrics.tokens_per_s is None
+    assert metrics.output_throughput is None
 
 
 @given(shapes)

@@ -58,6 +58,32 @@ def test_of_a_chain_every_figure_is_the_same(trace: Trace) -> None:
         assert told[name] == pytest.approx(value), name
 
 
+@st.composite
+def tree_traces(draw: st.DrawFn) -> Trace:
+    """Steps of two levels: siblings that were rejected before one was accepted, or all of them."""
+    steps = []
+    for index in range(draw(st.integers(1, 6))):
+        verdicts = draw(st.sampled_from(LEVELS)) + draw(st.sampled_from(LEVELS))
+        decisions = tuple(
+            TokenDecision(1 + place // 3, place // 3 - 1, place, "d", verdict)
+            for place, verdict in enumerate(verdicts)
+        )
+        emitted = (EmittedToken(index, index, "t ", Origin.UNKNOWN),)
+        steps.append(Step(index, 10.0 * (index + 1), decisions, emitted))
+    return Trace("id", Fidelity.TRACED, tuple(steps), (1,), 10.0, 10.0 * len(steps), "length")
+
+
+A, R, U = Verdict.ACCEPTED, Verdict.REJECTED, Verdict.UNVERIFIED
+LEVELS = ((A, U, U), (R, A, U), (R, R, A), (R, R, R), (U, U, U))
+
+
+@given(tree_traces())
+def test_of_a_tree_alpha_is_the_same(trace: Trace) -> None:
+    told, wanted = metrics_of(sample_of(trace, is_chain=False)), summarise(trace)
+    assert told.alpha == wanted.alpha
+    assert told.draft_acceptance_rate == wanted.draft_acceptance_rate
+
+
 @given(chain_traces(), st.floats(0.0, 1000.0))
 def test_waiting_before_a_request_makes_its_first_token_later_and_no_token_slower(
     trace: Trace, waited_ms: float
@@ -79,12 +105,13 @@ def test_figures_by_hand() -> None:
     assert told.acceptance_rate_per_pos == pytest.approx((2 / 3, 2 / 3, 1 / 3))
     assert told.tpot_ms == pytest.approx((100 - 10) / (9 - 1))
     assert told.tokens_per_step == pytest.approx(9 / 4)
-    assert told.tokens_per_s == pytest.approx(90)
+    assert told.output_throughput == pytest.approx(90)
 
 
-def test_of_trees_only_what_can_be_known_is_told() -> None:
+def test_of_trees_only_what_can_be_known_is_reported() -> None:
     told = metrics_of(sample((2, 0), (7, 7), is_chain=False))
     assert told.alpha is None
+    assert metrics_of(sample((2, 0), (7, 7), is_chain=False, judged=8)).alpha == 2 / 8
     assert told.acceptance_rate_per_pos == (0.5, 0.5)
 
 
@@ -99,13 +126,13 @@ def test_what_the_server_does_not_tell_is_none_and_what_was_not_drafted_is_zero(
 
 def test_text_without_a_count_has_no_speed_and_an_empty_answer_divides_by_nothing() -> None:
     text = metrics_of(Sample("id", Fidelity.INFERRED, "hi", "stop", 5.0, 9.0, (5.0, 9.0)))
-    assert text.output_tokens is text.tpot_ms is text.tokens_per_s is None
+    assert text.output_tokens is text.tpot_ms is text.output_throughput is None
     assert (text.num_steps, text.ttft_ms, text.e2el_ms) == (2, 5.0, 9.0)
     empty = metrics_of(Sample("id", Fidelity.COUNTED, "", "stop", 0.0, 0.0, (), output_tokens=0))
-    assert empty.tokens_per_s is empty.tokens_per_step is None
+    assert empty.output_throughput is empty.tokens_per_step is None
 
 
-def sample(accepted, drafted, *, is_chain: bool = True) -> Sample:
+def sample(accepted, drafted, *, is_chain: bool = True, judged: int | None = None) -> Sample:
     """Nine tokens in four chunks, the first of one token after 10 ms, the last after 100 ms."""
     return Sample(
         "id",
@@ -120,4 +147,5 @@ def sample(accepted, drafted, *, is_chain: bool = True) -> Sample:
         per_step_accepted=accepted,
         per_step_drafted=drafted,
         is_chain=is_chain,
+        num_judged_tokens=judged,
     )

@@ -42,7 +42,7 @@ def test_a_finished_plan_is_stored_completely(store: Store, new_board, new_plan)
     progress = board.progress(benchmark_id)
     assert progress.done == progress.planned == 64 and progress.left_s is None
     assert [(arm.phase, arm.done, arm.failed) for arm in progress.arms] == [("finished", 32, 0)] * 2
-    assert progress.arms[1].acceptance_rate == pytest.approx(0.5)
+    assert progress.arms[1].draft_acceptance_rate == pytest.approx(0.5)
     results = results_of(store, benchmark_id)
     assert len(results.cells) == 8
     assert {cell.requests for cell in results.cells} == {8}

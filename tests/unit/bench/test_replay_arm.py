@@ -67,11 +67,13 @@ def test_its_own_k_is_what_was_measured(small: Kept, arm: int, k: int) -> None:
     cell = small[2][arm]
     (found,) = known(small, arm, k).predictions([k], replayed=True)
     assert cell.acceptance is not None and cell.speedup is not None and found.speedup is not None
-    assert found.length.value == pytest.approx(cell.acceptance.length)
-    assert found.rate.value == pytest.approx(cell.acceptance.rate)
+    assert found.mean_acceptance_length.value == pytest.approx(
+        cell.acceptance.mean_acceptance_length
+    )
+    assert found.draft_acceptance_rate.value == pytest.approx(cell.acceptance.draft_acceptance_rate)
     assert found.speedup.value == pytest.approx(cell.speedup.ratio)
     (cut,) = known(small, arm, k).predictions([k], replayed=False)
-    assert cut.length.value == pytest.approx(cell.acceptance.length)
+    assert cut.mean_acceptance_length.value == pytest.approx(cell.acceptance.mean_acceptance_length)
 
 
 def test_which_k_is_told_as_data(small: Kept) -> None:
@@ -94,9 +96,13 @@ def test_a_smaller_k_is_what_was_measured(small: Kept) -> None:
     assert [one.k for one in found] == [1, 2, 3]
     acceptance = small[2][SMALL].acceptance
     assert acceptance is not None
-    assert found[0].length.value == pytest.approx(acceptance.length)
-    assert found[0].rate.value == pytest.approx(acceptance.rate)
-    assert found[0].length.value < found[1].length.value < found[2].length.value
+    assert found[0].mean_acceptance_length.value == pytest.approx(acceptance.mean_acceptance_length)
+    assert found[0].draft_acceptance_rate.value == pytest.approx(acceptance.draft_acceptance_rate)
+    assert (
+        found[0].mean_acceptance_length.value
+        < found[1].mean_acceptance_length.value
+        < found[2].mean_acceptance_length.value
+    )
 
 
 @pytest.mark.parametrize(("arm", "k"), [(LARGEST, 3), (LOOKUP, 3), (UNSAID, 5)])
@@ -131,7 +137,7 @@ def test_without_a_replay_or_answers_there_is_nothing_to_predict(small: Kept) ->
     (timeless,) = bare.predictions([1], replayed=False)
     acceptance = small[2][SMALL].acceptance
     assert acceptance is not None
-    assert timeless.length.value == pytest.approx(acceptance.length)
+    assert timeless.mean_acceptance_length.value == pytest.approx(acceptance.mean_acceptance_length)
     assert (timeless.tpot_ms, timeless.speedup) == (None, None)
     assert evidence(store, benchmark_id, {LARGEST: 3}, PLAIN, 0.7) is None
     assert evidence(store, benchmark_id, {LARGEST: 3}, PLAIN, 0.0, 2) is None

@@ -26,8 +26,8 @@ PLAIN = Cell(
     arm="baseline", arm_index=0, method="baseline", k=None, engine="vllm", draft=None,
     category=None, temperature=0.0, concurrency=1, request_rate=None, prompts=10, requests=10,
     failed=0, output_tokens=1500, ttft_ms=None, tpot_ms=None, step_ms=None, e2el_ms=None,
-    queue_ms=None, throughput_tok_s=50.0, requests_per_s=0.5, goodput_per_s=None, acceptance=None,
-    speedup=None, memory_bytes=None, memory_source=None, gpu_utilization=0.4,
+    queue_ms=None, output_throughput=50.0, request_throughput=0.5, request_goodput=None,
+    acceptance=None, speedup=None, memory_bytes=None, memory_source=None, gpu_utilization=0.4,
 )  # fmt: skip
 DRAFTED = replace(
     PLAIN, arm="eagle3 · K 5", arm_index=1, method="eagle3", k=5, draft="head",

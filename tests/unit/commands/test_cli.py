@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from specviz.config import RunStatus
 from specviz.store import open_store
 from specviz.store.history.history import read_history
 from specviz.store.runs.runs import read_run
+
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 
 
 def specviz(*arguments: str) -> int:
@@ -32,11 +35,21 @@ def specviz(*arguments: str) -> int:
         (["run", "--prompt", "hi", "--method", "baseline", "--k", "3"], "leave K out"),
         (["run", "--prompt", "hi", "--temperature", "-1"], "temperature"),
         (["run", "--prompt", "hi", "--top-p", "0"], "top_p"),
-        (["run", "--prompt", "hi", "--option", "shape=round"], "chain, tree"),
-        (["run", "--prompt", "hi", "--option", "shape=tree"], "drafts no trees"),
-        (["run", "--prompt", "hi", "--option", "acceptance=typical"], "medusa"),
+        pytest.param(
+            ["run", "--prompt", "hi", "--option", "shape=round"], "chain, tree", marks=needs_torch
+        ),
+        pytest.param(
+            ["run", "--prompt", "hi", "--option", "shape=tree"],
+            "drafts no trees",
+            marks=needs_torch,
+        ),
+        pytest.param(
+            ["run", "--prompt", "hi", "--option", "acceptance=typical"], "medusa", marks=needs_torch
+        ),
         (["run", "--prompt", "hi", "--option", "shape"], "NAME=VALUE"),
-        (["run", "--prompt", "hi", "--model", "/nowhere"], "name a folder"),
+        pytest.param(
+            ["run", "--prompt", "hi", "--model", "/nowhere"], "name a folder", marks=needs_torch
+        ),
         (["serve", "--method", "swift"], "vLLM does not have"),
         (["serve", "--k", "0"], "K = 0"),
         (["serve", "--not-ours", "1"], "No such option"),

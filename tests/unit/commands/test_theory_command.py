@@ -53,7 +53,7 @@ def test_acceptance_by_position(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_roofline_of_the_tutorial(capsys: pytest.CaptureFixture[str]) -> None:
     size = ("--parameters", "70e9", "--bytes", "2", "--bandwidth", "2000")
     found = asked(capsys, *size)["roofline"]
-    assert found["tokens_per_s"] == pytest.approx(14.2857, abs=1e-4)
+    assert found["output_throughput"] == pytest.approx(14.2857, abs=1e-4)
     assert (found["weights_bytes"], found["step_ms"]) == (140e9, 70.0)
     depends = ("compute_ms", "compute_utilisation", "critical_batch", "speedup")
     assert {found[name] for name in depends} == {None}

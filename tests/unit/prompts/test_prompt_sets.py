@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -87,13 +88,25 @@ def test_no_shipped_prompt_is_there_twice() -> None:
     assert len({conversation.turns[0].strip() for conversation in found}) == len(found)
 
 
+def _skip_where_python_is_another(category: str) -> None:
+    """Two categories ask about Python's own functions, and each Python has some of its own."""
+    if category in {"short_qa", "code_generation"} and sys.version_info[:2] != (3, 11):
+        pytest.skip("the files were written by Python 3.11, about its standard library")
+
+
 @pytest.mark.parametrize("category", CATEGORIES)
-def test_further_prompts_are_new_and_those_of_the_code(category: str) -> None:
+def test_further_prompts_are_new(category: str) -> None:
     documents = further_documents(category)
     contents = {document.content for document in documents}
     assert len(contents) == FURTHER_PROMPTS[category] == WEIGHTS[category] - PROMPTS_PER_CATEGORY
     assert not contents & {document.content for document in evaluation_documents(category)}
     assert not contents & {document.content for document in tuning_documents(category)}
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_further_prompts_are_those_of_the_code(category: str) -> None:
+    _skip_where_python_is_another(category)
+    documents = further_documents(category)
     text = (PROMPTS / "more" / f"{category}.jsonl").read_text(encoding="utf-8")
     assert [json.loads(line)["prompt"] for line in text.splitlines()] == [
         document.prompt for document in documents
@@ -101,6 +114,7 @@ def test_further_prompts_are_new_and_those_of_the_code(category: str) -> None:
 
 
 def test_a_further_file_is_what_the_code_writes() -> None:
+    _skip_where_python_is_another("short_qa")
     text = (PROMPTS / "more" / "short_qa.jsonl").read_text(encoding="utf-8")
     assert text.splitlines() == further_prompt_lines("short_qa")
 

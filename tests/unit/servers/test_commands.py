@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import METHODS, VLLM, Method, served_by
 from specviz.servers.vllm.command_line import (
-    DEFAULT_K,
-    NEEDS_DRAFT,
     ServerSpec,
     server_command,
     speculative_config,
@@ -21,7 +19,7 @@ from specviz.servers.vllm.kv_cache import STREAMS, kv_cache_bytes
 
 
 def spec(method: Method = Method.BASELINE, **fields: Any) -> ServerSpec:
-    draft = "draft" if method in NEEDS_DRAFT else None
+    draft = "draft" if METHODS[method].needs_draft else None
     return ServerSpec("target", method, **{"draft": draft, **fields})
 
 
@@ -29,13 +27,13 @@ def value_after(command: list[str], flag: str) -> str:
     return command[command.index(flag) + 1]
 
 
-@pytest.mark.parametrize("method", DEFAULT_K)
+@pytest.mark.parametrize("method", served_by(VLLM)[1:])
 def test_every_method_of_vllm_becomes_a_speculative_config(method: Method) -> None:
     config = speculative_config(spec(method))
     assert config is not None
     assert config["method"] == method.value
-    assert config["num_speculative_tokens"] == DEFAULT_K[method]
-    assert ("model" in config) == (method in NEEDS_DRAFT)
+    assert config["num_speculative_tokens"] == METHODS[method].servers[VLLM].default_k
+    assert ("model" in config) == METHODS[method].needs_draft
 
 
 def test_k_overrides_the_default() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from specviz.config import Method
 from specviz.errors import UsageError
-from specviz.servers.vllm.serving import serving_command, unnamed
+from specviz.servers.vllm.serving import serving_command, unnamed, version_note
 
 
 def test_the_command_is_one_that_a_shell_takes() -> None:
@@ -29,6 +29,12 @@ def test_what_was_not_named_is_to_be_replaced() -> None:
     lookup = serving_command("m", Method.NGRAM, "left out", 4)
     assert "left out" not in lookup
     assert serving_command("m", Method.BASELINE, None, None) == "vllm serve m"
+
+
+def test_a_method_that_vllm_removed_says_which_versions_have_it() -> None:
+    assert version_note(Method.MEDUSA) == "vLLM has medusa up to version 0.32."
+    assert version_note(Method.EAGLE3) is None
+    assert version_note(Method.SWIFT) is None
 
 
 def test_a_method_that_vllm_does_not_have_is_named() -> None:

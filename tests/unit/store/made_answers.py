@@ -78,7 +78,7 @@ def put_request(
     accepted, drafted = figures.get("num_accepted_tokens"), figures.get("num_draft_tokens")
     row = {
         "output_text": "the same, but not at its end.",
-        "tokens_per_s": 1000 * figures["output_tokens"] / figures["e2el_ms"],
+        "output_throughput": 1000 * figures["output_tokens"] / figures["e2el_ms"],
         "draft_acceptance_rate": drafted and accepted / drafted,
         "fidelity": "counted",
         "ttft_ms": 10.0,

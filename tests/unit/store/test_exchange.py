@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import zipfile
@@ -22,6 +23,8 @@ from specviz.store.exchange import Format, export, import_file
 from specviz.store.exchange.csv_file import cell
 from specviz.trace import fold
 from specviz.wire import event_from_dict
+
+DATA = Path(__file__).with_name("data")
 
 few = settings(
     max_examples=2,
@@ -52,6 +55,39 @@ def test_any_traces(
     with open_store(tmp_path_factory.mktemp("any") / "runs.duckdb") as store:
         put_anything(store, told)
         assert_round_trip(store, (kind,))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "folder", "jsonl"])
+def test_an_export_from_before_columns_were_renamed(
+    store: Store, tmp_path: Path, kind: str
+) -> None:
+    file = DATA / ("export-6.jsonl" if kind == "jsonl" else "export-6.parquet.zip")
+    if kind == "folder":
+        with zipfile.ZipFile(file) as archive:
+            archive.extractall(tmp_path / "unpacked")
+        file = tmp_path / "unpacked"
+    done = import_file(store, file)
+    assert sorted(done.stored["run"]) == ["run-b", "whole"]
+    speeds = store.read(frame_of, "SELECT output_throughput FROM requests ORDER BY ALL NULLS LAST")
+    assert list(speeds["output_throughput"][:2]) == [200.0, 1000.0]
+    (other,) = store.read(frame_of, "SELECT * FROM elsewhere").to_dict("records")
+    assert other["output_throughput"] == pytest.approx(87.004, abs=1e-3)
+    assert other["request_throughput"] == pytest.approx(5.849, abs=1e-3)
+    (saved,) = store.read(frame_of, "SELECT sql FROM saved_queries")["sql"]
+    assert saved == "SELECT max(output_throughput) FROM requests"
+    again = import_file(store, file)
+    assert (again.rows, sorted(again.already["run"])) == (0, ["run-b", "whole"])
+
+
+def test_an_export_of_today_may_not_use_the_old_names(store: Store, tmp_path: Path) -> None:
+    lines = (DATA / "export-6.jsonl").read_text(encoding="utf-8").splitlines()[:-1]
+    lines[0] = lines[0].replace('"0006_compact.sql"', '"0006_compact.sql", "0007_names.sql"')
+    text = "".join(f"{line}\n" for line in lines)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    end = json.dumps({"type": "end", "lines": len(lines), "sha256": digest})
+    (tmp_path / "odd.jsonl").write_text(f"{text}{end}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"has no column '(output_)?tokens_per_s'"):
+        import_file(store, tmp_path / "odd.jsonl")
 
 
 def test_a_selection_takes_what_belongs_to_it_and_no_more(source: Store, tmp_path: Path) -> None:

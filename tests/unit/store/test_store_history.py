@@ -143,11 +143,11 @@ def test_lines_say_what_was_stored(filled: Store) -> None:
             assert row.prompt_start == (told.prompts[0] if told.prompts else None)
             accepted = sum(10 + place for place in range(len(told.prompts)))
             rate = accepted / (40 * len(told.prompts)) if told.prompts else None
-            assert row.acceptance_rate == rate
-            assert row.tokens_per_s == (20.0 if told.prompts else None)
+            assert row.draft_acceptance_rate == rate
+            assert row.output_throughput == (20.0 if told.prompts else None)
         if row.item.kind is Kind.BENCHMARK:
             assert (row.num_runs, row.num_requests) == (2, 2 * len(told.prompts))
-            assert row.acceptance_rate is None
+            assert row.draft_acceptance_rate is None
 
 
 def test_pages_add_up_and_blanks_come_last(filled: Store) -> None:
@@ -160,7 +160,7 @@ def test_pages_add_up_and_blanks_come_last(filled: Store) -> None:
     ]
     assert tuple(row for page in pages for row in page.rows) == rows
     assert {page.total for page in pages} == {len(rows)}
-    rates = [row.acceptance_rate for row in rows]
+    rates = [row.draft_acceptance_rate for row in rows]
     told = [rate for rate in rates if rate is not None]
     assert told == sorted(told, reverse=True) and rates[: len(told)] == told
 
@@ -186,7 +186,7 @@ def test_an_empty_store_has_no_history(store: Store) -> None:
     assert store.read(read_history).rows == ()
     share = store.read(read_share, [])
     size = file_size_of(store)
-    assert share == Share(0, 0, 0, 0) and room is not None and share.bytes_of(size) is None
+    assert share == Share(0, 0, 0, 0) and size is not None and share.bytes_of(size) is None
 
 
 def test_a_share_of_the_room_goes_by_stored_rows(store: Store) -> None:
@@ -198,7 +198,7 @@ def test_a_share_of_the_room_goes_by_stored_rows(store: Store) -> None:
         (2, 10, 30),
     ]
     size = file_size_of(store)
-    assert room is not None
+    assert size is not None
     assert [one.part for one in shares] == [5 / 42, 37 / 42, 1]
     assert shares[0].bytes_of(size) is None  # of so few rows a file says nothing
     assert Share(0, 100, 900, 200_000).bytes_of(FileSize(3_000_000, 1_000_000)) == 20_000

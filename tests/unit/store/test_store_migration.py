@@ -20,10 +20,10 @@ from specviz.store.runs.runs import read_group, read_requests, read_trace
 from specviz.trace import ExtraBytes, Fidelity, Lane, RequestFinished, RequestStarted, Span, fold
 
 DATA = Path(__file__).with_name("data")
-SCHEMAS = [1, 2, 3, 4, 5]
+SCHEMAS = [1, 2, 3, 4, 5, 6]
 """Each file was written by the program of its time: a finished run and an interrupted one; from
 schema 3 a benchmark with a request that finished and one that failed, from 4 a replay, from 5 a
-name, a note and tags."""
+name, a note and tags, from 6 another tool's results and a saved query."""
 
 
 @pytest.fixture(params=SCHEMAS)
@@ -66,6 +66,22 @@ def test_benchmarks_and_what_people_added_are_as_they_were(old_file: Path, schem
     assert replay == ({(0, 0): Foresight(3, 4, (3, 2, 1), (1, 1, 0))} if schema >= 4 else {})
     assert told.name == ("A name" if schema >= 5 else None) or pd.isna(told.name)
     assert list(told.tags if schema >= 5 else []) == (["a", "b"] if schema >= 5 else [])
+
+
+def test_figures_under_their_new_names_are_as_they_were(old_file: Path, schema: int) -> None:
+    with open_store(old_file) as store:
+        (speed,) = store.read(
+            frame_of, "SELECT output_throughput FROM requests WHERE request_id = 'whole-1'"
+        )["output_throughput"]
+        assert speed == 200.0
+        if schema < 6:
+            return
+        (other,) = store.read(frame_of, "SELECT * FROM elsewhere").to_dict("records")
+        assert other["output_throughput"] == pytest.approx(87.004, abs=1e-3)
+        assert other["request_throughput"] == pytest.approx(5.849, abs=1e-3)
+        (saved,) = store.read(frame_of, "SELECT sql FROM saved_queries")["sql"]
+        assert saved == "SELECT max(output_throughput) FROM requests"
+        assert store.read(frame_of, saved).iloc[0, 0] == 1000.0
 
 
 def test_migrated_tables_are_those_of_a_new_database(old_file: Path, tmp_path: Path) -> None:

@@ -44,9 +44,9 @@ def test_a_run_in_the_list_sums_its_requests(store: Store) -> None:
     assert (row.num_requests, row.categories) == (2, ("short_qa",))
     assert row.prompt_start == "x" * 80
     assert row.fidelities == (Fidelity.TRACED,)
-    assert row.acceptance_rate == 3 / 6
+    assert row.draft_acceptance_rate == 3 / 6
     assert row.tokens_per_step == 5 / 2
-    assert row.tokens_per_s == 5 / 0.020
+    assert row.output_throughput == 5 / 0.020
 
 
 def test_a_run_without_requests_or_drafts_has_blanks_in_the_list(store: Store) -> None:
@@ -54,7 +54,7 @@ def test_a_run_without_requests_or_drafts_has_blanks_in_the_list(store: Store) -
     (row,) = store.read(read_history).rows
     assert row.num_requests == 0
     assert row.prompt_start is None and row.categories == row.fidelities == ()
-    assert row.acceptance_rate is None and row.tokens_per_step is None
+    assert row.draft_acceptance_rate is None and row.tokens_per_step is None
 
 
 def test_the_prompt_of_a_run_is_its_first_and_its_categories_are_of_all_requests(

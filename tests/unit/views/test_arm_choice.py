@@ -81,6 +81,14 @@ def test_medusa_usually_drafts_a_tree() -> None:
     assert [usual_shape(method) for method in ("medusa", "eagle3")] == ["tree", "chain"]
 
 
+@pytest.mark.parametrize("method", Method)
+def test_the_shape_is_a_choice_where_the_method_has_more_than_one(method: Method) -> None:
+    arm = ArmChoice(Place.EMBEDDED, method.value, shape="tree")
+    has_trees = method in ("suffix", "medusa", "eagle", "eagle3")
+    assert arm.has_shape is has_trees
+    assert ("tree" in arm.config(SAMPLING).title) is has_trees
+
+
 @given(
     st.sampled_from([Place.EMBEDDED, Place.DEMO]).flatmap(
         lambda place: st.builds(

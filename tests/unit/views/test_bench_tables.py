@@ -72,9 +72,9 @@ CELL = Cell(
     step_ms=None,
     e2el_ms=TIMES,
     queue_ms=TIMES,
-    throughput_tok_s=300.0,
-    requests_per_s=2.5,
-    goodput_per_s=None,
+    output_throughput=300.0,
+    request_throughput=2.5,
+    request_goodput=None,
     acceptance=Acceptance(0.6, 0.61, 4.0, 4.1, 0.8, (), (), 10, 50, 30),
     speedup=Speedup(1.5, 1.25, 1.75, 12, 0, "time"),
     memory_bytes=None,
@@ -150,7 +150,11 @@ def test_the_table_has_sensible_digits_and_the_file_all_of_them() -> None:
         "E2E speed-up (95 %)": "1.50× (1.25 to 1.75)",
     }
     line = in_full([CELL]).iloc[0]
-    assert (line["tpot_p50_ms"], line["speedup_low"], line["acceptance_rate"]) == (1.91, 1.25, 0.6)
+    assert (line["tpot_p50_ms"], line["speedup_low"], line["draft_acceptance_rate"]) == (
+        1.91,
+        1.25,
+        0.6,
+    )
     assert line["step_p50_ms"] is None or pd.isna(line["step_p50_ms"])
 
 
@@ -162,7 +166,7 @@ def test_a_speed_up_without_interval() -> None:
 
 def test_the_basis_of_cost() -> None:
     assert requests_per_hour(CELL) == "9,000"
-    assert requests_per_hour(replace(CELL, requests_per_s=None)) is None
+    assert requests_per_hour(replace(CELL, request_throughput=None)) is None
     assert tokens_per_request(CELL) == "20.0"
     assert tokens_per_request(replace(CELL, output_tokens=None)) is None
 
@@ -223,8 +227,8 @@ def test_lines_of_the_charts() -> None:
     cells = [
         replace(CELL, arm="baseline", arm_index=0, method="baseline", k=None, acceptance=None),
         replace(CELL, arm="baseline", arm_index=0, method="baseline", k=None, concurrency=4),
-        replace(CELL, throughput_tok_s=600.0),
-        replace(CELL, throughput_tok_s=200.0, concurrency=4),
+        replace(CELL, output_throughput=600.0),
+        replace(CELL, output_throughput=200.0, concurrency=4),
         replace(CELL, temperature=0.7),
     ]
     baseline, eagle = load_lines(ARMS, cells[:4])
@@ -233,7 +237,7 @@ def test_lines_of_the_charts() -> None:
     assert list(table["arm"]) == ["eagle3 · K 5"]
     assert "pays up to concurrency ~" in table["throughput"][0]
     (line,) = temperature_lines(ARMS, [cells[2], cells[4]])
-    assert line.acceptance_rate == {0.0: 0.6, 0.7: 0.6}
+    assert line.draft_acceptance_rate == {0.0: 0.6, 0.7: 0.6}
     (k_line,) = k_lines(ARMS, [cells[2]])
     assert (k_line.family, k_line.points[0].k, k_line.points[0].length) == ("eagle3", 5, 4.0)
 

@@ -192,6 +192,9 @@ def test_controls_of_an_arm() -> None:
     )  # fmt: skip
     expected = ArmChoice(Place.EMBEDDED, "medusa", 12, "", "tree", "typical", "float32")
     assert arm_choice(medusa) == expected
+    suffix = RunConfig(EngineKind.EMBEDDED, Method.SUFFIX, 8, options={"shape": "tree"})
+    assert on_live(suffix).options["shape"] == "tree"
+    assert "shape" not in " ".join(live_differences(suffix, on_live(suffix), AT))
     server = RunConfig(EngineKind.VLLM, None, server_url="http://a:1", model="m")
     assert arm_choice(server).place is Place.URL and arm_choice(server).method == ASK
     assert arm_choice(server).url == "http://a:1"

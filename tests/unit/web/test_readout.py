@@ -24,7 +24,7 @@ METRICS = Metrics(
     acceptance_rate_per_pos=(0.9,),
     tokens_per_step=3.1,
     output_tokens=96,
-    tokens_per_s=41.25,
+    output_throughput=41.25,
     ttft_ms=43.0,
     tpot_ms=24.0,
     e2el_ms=2000.0,
@@ -72,7 +72,7 @@ def test_a_finished_arm() -> None:
 
 
 def test_every_missing_figure_says_why() -> None:
-    row = figures(metrics=replace(METRICS, tokens_per_s=None, tpot_ms=None), baseline=None)
+    row = figures(metrics=replace(METRICS, output_throughput=None, tpot_ms=None), baseline=None)
     assert all(reason for value, reason in row.values() if value is None)
 
 

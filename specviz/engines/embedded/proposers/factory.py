@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from specviz.config import Method
 from specviz.engines.embedded.draft import Proposer
 from specviz.engines.embedded.kv_cache import KVCache
 from specviz.engines.embedded.model import Llama
@@ -21,9 +21,66 @@ from specviz.engines.embedded.proposers.self_draft import SelfDrafter
 from specviz.engines.embedded.proposers.suffix import Suffix
 from specviz.engines.embedded.proposers.swift import Swift
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFTS
+from specviz.methods import METHODS, Method
 
 LoadModel = Callable[[Path], Llama]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a proposer can be made of: `cache` is the target's own, `weights` the draft's folder."""
+
+    target: Llama
+    cache: KVCache
+    weights: Path | None
+    options: Options
+    load: LoadModel
+
+    @property
+    def drafts_tree(self) -> bool:
+        return self.options.shape == "tree"
+
+    def folder(self) -> Path:
+        assert self.weights is not None, "a method that needs a draft has a demo draft"
+        return self.weights
+
+    def draft_model(self) -> Llama:
+        """The draft model. Raises UsageError if its tokenizer is not the target's."""
+        draft = self.load(self.folder())
+        if draft.config.vocabulary != self.target.config.vocabulary:
+            raise UsageError(
+                f"The draft {self.folder().name} has {draft.config.vocabulary} tokens, the target "
+                f"{self.target.config.vocabulary}: use a draft with the target's tokenizer."
+            )
+        return draft
+
+    def self_drafter(self) -> SelfDrafter:
+        return SelfDrafter(self.target, self.cache)
+
+
+def _eagle(parts: Parts) -> Proposer:
+    floor = parts.options.stop_below
+    return load_eagle(parts.folder(), parts.target, tree=parts.drafts_tree, floor=floor)
+
+
+def _eagle3(parts: Parts) -> Proposer:
+    floor = parts.options.stop_below
+    return load_eagle3(parts.folder(), parts.target, tree=parts.drafts_tree, floor=floor)
+
+
+PROPOSERS: Mapping[Method, Callable[[Parts], Proposer]] = {
+    Method.DRAFT_MODEL: lambda parts: DraftModel(parts.draft_model(), parts.options.stop_below),
+    Method.NGRAM: lambda parts: Ngram(),
+    Method.SUFFIX: lambda parts: Suffix(branches=parts.drafts_tree),
+    Method.MEDUSA: lambda parts: load_medusa(parts.folder(), parts.target, tree=parts.drafts_tree),
+    Method.EAGLE: _eagle,
+    Method.EAGLE3: _eagle3,
+    Method.LAYER_SKIP: lambda parts: LayerSkip(parts.self_drafter(), parts.options.stop_below),
+    Method.SWIFT: lambda parts: Swift(parts.self_drafter()),
+    Method.MIRROR: lambda parts: Mirror(
+        parts.target, parts.draft_model(), parts.options.stop_below
+    ),
+}
 
 
 def open_proposer(
@@ -37,54 +94,13 @@ def open_proposer(
     """The proposer of `method` (None for the baseline) and the folder its weights came from.
 
     `cache` is the one that the target will verify with: methods without a draft model share it.
-    Raises UsageError for a draft that the method does not use or that does not fit the target.
+    `folder` None takes the demo draft. Raises UsageError for a draft that the method does not use
+    or that does not fit the target.
     """
-    if folder is not None and method not in DEMO_DRAFTS:
+    record = METHODS[method]
+    if folder is not None and not record.needs_draft:
         raise UsageError(f"The method {method.value} uses no draft model: leave --draft out.")
-    folder = folder or DEMO_DRAFTS.get(method)
-    return _proposer(method, target, cache, folder, options, load), folder
-
-
-def _proposer(
-    method: Method,
-    target: Llama,
-    cache: KVCache,
-    folder: Path | None,
-    options: Options,
-    load: LoadModel,
-) -> Proposer | None:
+    folder = folder or record.demo_draft
     if method is Method.BASELINE:
-        return None
-    if method is Method.NGRAM:
-        return Ngram()
-    if method is Method.SUFFIX:
-        return Suffix(branches=options.shape == "tree")
-    if method is Method.LAYER_SKIP:
-        return LayerSkip(SelfDrafter(target, cache), options.stop_below)
-    if method is Method.SWIFT:
-        return Swift(SelfDrafter(target, cache))
-    if method is Method.MIRROR:
-        assert folder is not None
-        return Mirror(target, _same_vocabulary(load(folder), target, folder), options.stop_below)
-    if method is Method.DRAFT_MODEL:
-        assert folder is not None
-        return DraftModel(_same_vocabulary(load(folder), target, folder), options.stop_below)
-    if method is Method.MEDUSA:
-        assert folder is not None
-        return load_medusa(folder, target, tree=options.shape == "tree")
-    if method is Method.EAGLE:
-        assert folder is not None
-        return load_eagle(folder, target, tree=options.shape == "tree", floor=options.stop_below)
-    if method is Method.EAGLE3:
-        assert folder is not None
-        return load_eagle3(folder, target, tree=options.shape == "tree", floor=options.stop_below)
-    raise UsageError(f"The embedded engine does not have the method {method.value}.")
-
-
-def _same_vocabulary(draft: Llama, target: Llama, folder: Path) -> Llama:
-    if draft.config.vocabulary != target.config.vocabulary:
-        raise UsageError(
-            f"The draft {folder.name} has {draft.config.vocabulary} tokens, the target "
-            f"{target.config.vocabulary}: use a draft with the target's tokenizer."
-        )
-    return draft
+        return None, None
+    return PROPOSERS[method](Parts(target, cache, folder, options, load)), folder

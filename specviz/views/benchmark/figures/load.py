@@ -19,7 +19,7 @@ class LoadLine:
     arm: str
     colour: str
     is_baseline: bool
-    throughput_tok_s: Mapping[int, float] = field(default_factory=dict)
+    output_throughput: Mapping[int, float] = field(default_factory=dict)
     crossover: Crossover | None = None
 
 
@@ -27,9 +27,9 @@ def throughput_by_concurrency(lines: Sequence[LoadLine]) -> go.Figure:
     """One line per arm, baselines dashed; open diamonds mark where a line meets its baseline."""
     figure = go.Figure()
     for line in lines:
-        at = sorted(line.throughput_tok_s)
+        at = sorted(line.output_throughput)
         figure.add_scatter(
-            x=at, y=[line.throughput_tok_s[one] for one in at], name=plain(line.arm),
+            x=at, y=[line.output_throughput[one] for one in at], name=plain(line.arm),
             mode="lines+markers", marker={"size": 7, "color": line.colour},
             line={"color": line.colour, "width": 2, "dash": "dash" if line.is_baseline else None},
             hovertemplate=f"{plain(line.arm)}, concurrency %{{x}}: %{{y:,.4~g}} tok/s"
@@ -38,12 +38,12 @@ def throughput_by_concurrency(lines: Sequence[LoadLine]) -> go.Figure:
     for line in lines:
         _mark_crossings(figure, line)
     styled(figure, x_title="concurrency (log2)", y_title="throughput, output tok/s")
-    measured = sorted({at for line in lines for at in line.throughput_tok_s})
+    measured = sorted({at for line in lines for at in line.output_throughput})
     figure.update_xaxes(type="log", tickvals=measured, ticktext=[str(at) for at in measured])
     figure.update_layout(height=380, hovermode="closest", margin={"t": 12})
-    ends = [LineEnd(line.arm, line.throughput_tok_s[max(line.throughput_tok_s)], line.colour)
-            for line in lines if line.throughput_tok_s]  # fmt: skip
-    values = [value for line in lines for value in line.throughput_tok_s.values()]
+    ends = [LineEnd(line.arm, line.output_throughput[max(line.output_throughput)], line.colour)
+            for line in lines if line.output_throughput]  # fmt: skip
+    values = [value for line in lines for value in line.output_throughput.values()]
     add_line_ends(figure, ends, widened(values))
     return figure
 
@@ -53,7 +53,7 @@ def _mark_crossings(figure: go.Figure, line: LoadLine) -> None:
         return
     points = line.crossover.crossings
     figure.add_scatter(
-        x=[point.concurrency for point in points], y=[point.throughput_tok_s for point in points],
+        x=[point.concurrency for point in points], y=[point.output_throughput for point in points],
         mode="markers", name=f"{plain(line.arm)} meets its baseline",
         marker={"symbol": "diamond-open", "size": 14, "color": line.colour, "line": {"width": 3}},
         hovertext=f"{plain(line.arm)} {plain(line.crossover.text)}", hoverinfo="text",

@@ -20,16 +20,16 @@ class TemperatureLine:
 
     arm: str
     colour: str
-    acceptance_rate: Mapping[float, float]
+    draft_acceptance_rate: Mapping[float, float]
 
 
 def acceptance_by_temperature(lines: Sequence[TemperatureLine]) -> go.Figure:
     """One line per arm and the documents' threshold, which is labelled as theirs."""
     figure = go.Figure()
     for line in lines:
-        at = sorted(line.acceptance_rate)
+        at = sorted(line.draft_acceptance_rate)
         figure.add_scatter(
-            x=at, y=[line.acceptance_rate[one] for one in at], name=plain(line.arm),
+            x=at, y=[line.draft_acceptance_rate[one] for one in at], name=plain(line.arm),
             mode="lines+markers", line={"color": line.colour, "width": 2}, marker={"size": 7},
             hovertemplate=f"{plain(line.arm)}, temperature %{{x}}: %{{y:.3f}}<extra></extra>",
         )  # fmt: skip
@@ -41,10 +41,13 @@ def acceptance_by_temperature(lines: Sequence[TemperatureLine]) -> go.Figure:
         },
     )  # fmt: skip
     styled(figure, x_title="temperature", y_title="acceptance rate, accepted / drafted")
-    measured = sorted({at for line in lines for at in line.acceptance_rate})
+    measured = sorted({at for line in lines for at in line.draft_acceptance_rate})
     figure.update_xaxes(tickvals=measured, ticktext=[f"{at:g}" for at in measured])
     figure.update_layout(height=380, hovermode="closest", margin={"t": 12})
-    ends = [LineEnd(line.arm, line.acceptance_rate[max(line.acceptance_rate)], line.colour)
-            for line in lines if line.acceptance_rate]  # fmt: skip
+    ends = [
+        LineEnd(line.arm, line.draft_acceptance_rate[max(line.draft_acceptance_rate)], line.colour)
+        for line in lines
+        if line.draft_acceptance_rate
+    ]
     add_line_ends(figure, ends, (0.0, 1.02))
     return figure

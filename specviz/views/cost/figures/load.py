@@ -21,7 +21,7 @@ class CostLine:
 
     name: str
     colour: str
-    throughput_tok_s: Mapping[int, float]
+    output_throughput: Mapping[int, float]
     is_baseline: bool = False
     crossover: Crossover | None = None
 
@@ -35,7 +35,7 @@ def cost_by_concurrency(lines: Sequence[CostLine], usd_per_hour: float) -> go.Fi
     for line in lines:
         _add_crossings(figure, line, usd_per_hour)
     styled(figure, x_title="concurrency (log2)", y_title="$ per million output tokens (log)")
-    known = sorted({at for line in lines for at in line.throughput_tok_s})
+    known = sorted({at for line in lines for at in line.output_throughput})
     figure.update_xaxes(type="log", tickvals=known, ticktext=[str(at) for at in known])
     figure.update_yaxes(type="log", dtick="D2", tickformat="$,.4~r")
     figure.update_layout(hovermode="closest", margin={"t": 40, "l": 72})
@@ -43,16 +43,16 @@ def cost_by_concurrency(lines: Sequence[CostLine], usd_per_hour: float) -> go.Fi
 
 
 def _add_line(figure: go.Figure, line: CostLine, usd_per_hour: float) -> None:
-    curve = cost_curve(usd_per_hour, line.throughput_tok_s)
+    curve = cost_curve(usd_per_hour, line.output_throughput)
     dash = "dash" if line.is_baseline else None
     figure.add_scatter(
         x=[at for at, _ in curve], y=[cost for _, cost in curve], mode="lines",
         line={"color": line.colour, "width": 2, "dash": dash},
         name=plain(line.name), legendgroup=line.name, hoverinfo="skip",
     )  # fmt: skip
-    at = sorted(line.throughput_tok_s)
+    at = sorted(line.output_throughput)
     figure.add_scatter(
-        x=at, y=[cost_per_million_tokens(usd_per_hour, line.throughput_tok_s[one]) for one in at],
+        x=at, y=[cost_per_million_tokens(usd_per_hour, line.output_throughput[one]) for one in at],
         mode="markers", marker={"size": 8, "color": line.colour},
         legendgroup=line.name, showlegend=False,
         hovertemplate=f"{plain(line.name)}, concurrency %{{x}}: $%{{y:.3~g}} per million tokens"
@@ -66,7 +66,7 @@ def _add_crossings(figure: go.Figure, line: CostLine, usd_per_hour: float) -> No
     points = line.crossover.crossings
     figure.add_scatter(
         x=[point.concurrency for point in points],
-        y=[cost_per_million_tokens(usd_per_hour, point.throughput_tok_s) for point in points],
+        y=[cost_per_million_tokens(usd_per_hour, point.output_throughput) for point in points],
         mode="markers", name=BREAK_EVEN, legendgroup=BREAK_EVEN,
         showlegend=not any(trace.name == BREAK_EVEN for trace in figure.data),
         marker={"symbol": "diamond-open", "size": 14, "color": line.colour, "line": {"width": 3}},

@@ -25,8 +25,8 @@ def option(
         "speedup": Speedup(ratio, ratio - width, ratio + width, 12, 0, "time"),
         "acceptance": 0.7,
         "tpot_p95_ms": 10.0 / ratio,
-        "throughput_tok_s": 100.0 * ratio,
-        "requests_per_s": ratio,
+        "output_throughput": 100.0 * ratio,
+        "request_throughput": ratio,
         "memory_bytes": 1_000_000_000,
         "memory_source": "GPU memory of the server's processes",
     }

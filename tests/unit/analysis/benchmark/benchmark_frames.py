@@ -16,7 +16,13 @@ SOME = settings(deadline=None, max_examples=25)
 
 INTEGERS = (
     *("concurrency", "output_tokens", "num_drafts", "num_draft_tokens", "num_accepted_tokens"),
-    *("memory_bytes", "server_drafts", "server_draft_tokens", "server_accepted_tokens"),
+    *(
+        "num_judged_tokens",
+        "memory_bytes",
+        "server_drafts",
+        "server_draft_tokens",
+        "server_accepted_tokens",
+    ),
 )
 
 
@@ -30,7 +36,9 @@ def request(arm_index: int = 0, prompt_index: int = 0, **columns: Any) -> dict[s
         **dict(prompt_index=prompt_index, turn=0, category="short_qa", status="finished"),
         **dict(block=f"b{prompt_index}", sent_ms=0.0, queue_ms=0.0, ttft_ms=10.0, tpot_ms=10.0),
         **dict(e2el_ms=100.0, output_tokens=10, output_hash=1, chunk_ms=[10.0, 100.0]),
-        **dict(per_step_accepted=None, per_step_drafted=None, is_chain=True),
+        **dict(
+            per_step_accepted=None, per_step_drafted=None, is_chain=True, num_judged_tokens=None
+        ),
         "num_drafts": 0 if accepted is None else len(accepted),
         "num_draft_tokens": 0 if drafted is None else sum(drafted),
         "num_accepted_tokens": 0 if accepted is None else sum(accepted),

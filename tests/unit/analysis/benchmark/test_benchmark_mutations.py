@@ -77,39 +77,46 @@ MISTAKES: dict[str, tuple[Any, str, str, Callable[[], None]]] = {
     ),
     "the bonus token is left out of the length": (
         acceptance.acceptance,
-        "length=1 + accepted / drafts",
-        "length=accepted / drafts",
+        "mean_acceptance_length=1 + accepted / drafts",
+        "mean_acceptance_length=accepted / drafts",
         acceptance_tests.test_a_chain_by_hand,
     ),
     "acceptance is the mean of requests": (
         acceptance.acceptance,
-        "rate=accepted / drafted",
-        'rate=float((each["num_accepted_tokens"] / each["num_draft_tokens"]).mean())',
+        "draft_acceptance_rate=accepted / drafted",
+        "draft_acceptance_rate=float("
+        '(each["num_accepted_tokens"] / each["num_draft_tokens"]).mean())',
         acceptance_tests.test_a_chain_by_hand,
     ),
     "an accepted token counts at its last depth only": (
-        acceptance.unconditional,
+        acceptance.acceptance_rate_per_pos,
         "(steps.accepted > i)",
         "(steps.accepted == i + 1)",
         acceptance_tests.test_a_chain_by_hand,
     ),
     "a short draft reaches every depth": (
-        acceptance.conditional,
+        acceptance.conditional_acceptance_rate_per_pos,
         "(steps.drafted > i) | ~steps.is_chain",
         "steps.drafted > 0",
         acceptance_tests.test_a_chain_by_hand,
     ),
     "tokens behind a rejection count as rejected": (
         acceptance.alpha,
-        "accepted + int((steps.accepted < steps.drafted).sum())",
-        "int(steps.drafted.sum())",
+        "steps.accepted[steps.is_chain].sum() + rejected.sum()",
+        "steps.drafted[steps.is_chain].sum()",
         acceptance_tests.test_a_chain_by_hand,
     ),
-    "a tree has an alpha": (
+    "a tree's alpha is made up": (
         acceptance.alpha,
-        "if not steps.is_chain.all():",
+        "if in_trees.isna().any():",
         "if False:",
-        acceptance_tests.test_a_tree_by_hand,
+        acceptance_tests.test_alpha_of_trees_counts_the_tokens_they_report_as_judged,
+    ),
+    "a tree is judged like a chain": (
+        acceptance.alpha,
+        "steps.is_chain & (steps.accepted < steps.drafted)",
+        "steps.accepted < steps.drafted",
+        acceptance_tests.test_alpha_of_trees_counts_the_tokens_they_report_as_judged,
     ),
     "the ratio is a mean of ratios": (
         speedup.speedup,

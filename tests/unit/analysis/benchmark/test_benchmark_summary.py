@@ -179,6 +179,6 @@ def test_figures_are_plain_numbers() -> None:
     kept = {name for name, value in found.to_dict()["cells"][1].items() if value is None}
     assert kept == {"k", "draft", "category", "request_rate", "memory_source"}
     assert type(cell.requests) is int
-    assert type(cell.throughput_tok_s) is float
+    assert type(cell.output_throughput) is float
     assert cell == replace(cell)
     json.dumps(found.to_dict(), allow_nan=False)

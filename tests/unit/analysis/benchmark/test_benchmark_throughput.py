@@ -23,15 +23,15 @@ def test_blocks_are_measured_one_by_one() -> None:
 def test_tokens_are_counted_not_chunks() -> None:
     rows = [request(0, n, output_tokens=30, chunk_ms=[1.0, 2.0]) for n in range(4)]
     cell = results(rows).cells[0]
-    assert (cell.output_tokens, cell.throughput_tok_s) == (120, pytest.approx(120 / 0.4))
-    assert cell.requests_per_s == pytest.approx(10.0)
+    assert (cell.output_tokens, cell.output_throughput) == (120, pytest.approx(120 / 0.4))
+    assert cell.request_throughput == pytest.approx(10.0)
 
 
 def test_an_untold_length_leaves_no_throughput() -> None:
     rows = [request(0, 0), request(0, 1, output_tokens=None)]
     cell = results(rows, slo=Slo(ttft_ms=50.0)).cells[0]
-    assert (cell.output_tokens, cell.throughput_tok_s) == (None, None)
-    assert (cell.requests_per_s, cell.goodput_per_s) == (pytest.approx(10), pytest.approx(10))
+    assert (cell.output_tokens, cell.output_throughput) == (None, None)
+    assert (cell.request_throughput, cell.request_goodput) == (pytest.approx(10), pytest.approx(10))
     assert [note for note in cell.notes if "output tokens of 1 of 2 requests" in note]
 
 
@@ -53,7 +53,7 @@ def test_every_limit_that_is_set_must_be_met(slo: Slo, count: int | None) -> Non
     ]
     assert met(frame(rows), slo) == count
     seconds = wall_s(frame(rows))
-    goodput = results(rows, slo=slo).cells[0].goodput_per_s
+    goodput = results(rows, slo=slo).cells[0].request_goodput
     assert goodput == (None if count is None else pytest.approx(count / seconds))
 
 
@@ -68,8 +68,8 @@ def test_a_category_alone_in_its_blocks_has_a_throughput() -> None:
     rows += [request(0, 2, block="b", category="translation", e2el_ms=50.0)]
     answers, translation = results(rows).categories
     assert (answers.category, translation.category) == ("short_qa", "translation")
-    assert answers.throughput_tok_s == pytest.approx(20 / 0.2)
-    assert translation.throughput_tok_s == pytest.approx(10 / 0.05)
+    assert answers.output_throughput == pytest.approx(20 / 0.2)
+    assert translation.output_throughput == pytest.approx(10 / 0.05)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,9 @@ def test_a_category_alone_in_its_blocks_has_a_throughput() -> None:
 def test_mixed_categories_have_none(columns: dict[str, object]) -> None:
     rows = [request(0, n, category=name, **columns) for n, name in enumerate(["x", "y"])]
     found = results(rows)
-    assert found.cells[0].throughput_tok_s is not None
+    assert found.cells[0].output_throughput is not None
     for cell in found.categories:
-        assert (cell.throughput_tok_s, cell.requests_per_s, cell.goodput_per_s) == (None,) * 3
+        assert (cell.output_throughput, cell.request_throughput, cell.request_goodput) == (
+            None,
+        ) * 3
         assert "No throughput per category: categories ran mixed." in cell.notes

@@ -19,8 +19,8 @@ def cell(index: int, name: str, per_s: float, **changes: Any) -> Cell:
         arm_index=index,
         method="baseline" if index == 0 else "eagle3",
         temperature=0.0,
-        requests_per_s=per_s,
-        **{"concurrency": 1, "throughput_tok_s": per_s * 50, **changes},
+        request_throughput=per_s,
+        **{"concurrency": 1, "output_throughput": per_s * 50, **changes},
     )
 
 

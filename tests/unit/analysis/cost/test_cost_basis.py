@@ -67,9 +67,9 @@ def test_the_published_baseline_by_concurrency_is_throughput_over_speedup() -> N
     basis = published_by_concurrency(100.0)
     (way,) = basis.techniques
     assert basis.concurrencies(way) == [1, 2, 4, 8, 16, 32, 64]
-    assert basis.baseline.throughput_tok_s[8] == pytest.approx(498.7 / 1.98)
+    assert basis.baseline.output_throughput[8] == pytest.approx(498.7 / 1.98)
     assert way.served[8].requests_per_hour.value == pytest.approx(498.7 * 36)
-    found = break_even(basis.baseline.throughput_tok_s, way.throughput_tok_s)
+    found = break_even(basis.baseline.output_throughput, way.output_throughput)
     assert found is not None and found.pays is Pays.UP_TO
     assert 32 < found.crossings[0].concurrency < 64
     assert "saves up to concurrency ~53" in break_even_text(found)
@@ -83,9 +83,9 @@ def test_the_published_mix_has_211_tokens_per_request() -> None:
 
 def test_typed_rates_and_tokens_give_throughput() -> None:
     basis = typed(3600.0, 7200.0, 50.0)
-    assert basis.techniques[0].served[None].throughput_tok_s == 100
-    assert basis.techniques[0].throughput_tok_s == {}  # at no concurrency that is known
-    assert typed(1.0, 2.0, None).baseline.served[None].throughput_tok_s is None
+    assert basis.techniques[0].served[None].output_throughput == 100
+    assert basis.techniques[0].output_throughput == {}  # at no concurrency that is known
+    assert typed(1.0, 2.0, None).baseline.served[None].output_throughput is None
 
 
 @pytest.mark.parametrize("wrong", [(0.0, 1.0, None), (1.0, -1.0, None), (1.0, 1.0, 0.0)])

@@ -35,9 +35,13 @@ def test_the_published_lengths_get_the_bonus_token() -> None:
     curve = published_curve()
     assert curve.source is Source.PUBLISHED
     assert [point.k for point in curve.points] == [1, 3, 5, 7, 10, 15]
-    lengths = [point.length.value for point in curve.points if point.length]
+    lengths = [
+        point.mean_acceptance_length.value for point in curve.points if point.mean_acceptance_length
+    ]
     assert lengths == pytest.approx([1.91, 3.58, 5.05, 6.32, 7.90, 9.70])
-    rates = [point.rate.value for point in curve.points if point.rate]
+    rates = [
+        point.draft_acceptance_rate.value for point in curve.points if point.draft_acceptance_rate
+    ]
     assert rates == pytest.approx([0.91, 0.86, 0.81, 0.76, 0.69, 0.58])
     assert [1 + point.k * rate for point, rate in zip(curve.points, rates, strict=True)] == (
         pytest.approx(lengths, abs=0.01)
@@ -69,8 +73,8 @@ def test_the_formula_is_the_papers() -> None:
         Estimate(pytest.approx(1.5 / 1.1), None, None),
         Estimate(pytest.approx(1.75 / 1.2), None, None),
     ]
-    assert [point.length for point in curve.points] == [exactly(1.5), exactly(1.75)]
-    assert [point.rate for point in curve.points] == [exactly(0.5), exactly(0.375)]
+    assert [point.mean_acceptance_length for point in curve.points] == [exactly(1.5), exactly(1.75)]
+    assert [point.draft_acceptance_rate for point in curve.points] == [exactly(0.5), exactly(0.375)]
     assert [(p.tpot_ms, p.memory_gb) for p in curve.points] == [(None, None)] * 2
     assert "0.50" in curve.note and "0.10" in curve.note and "2211.17192" in curve.note
     best = optimum(formula_curve(0.8, 0.05, range(1, 16)).choices)

@@ -51,13 +51,17 @@ def test_a_run_cut_short_is_the_formula_and_a_run_of_its_own(drawn) -> None:
     assert [found.k for found in told] == [*range(1, LARGEST + 1)]
     for found in told:
         again = run_of(answers, found.k)
-        assert found.length.value == pytest.approx(theory.expected_tokens(alpha, found.k), rel=0.03)
-        assert found.length.value == pytest.approx(length_of(again), rel=0.02)
-        assert found.rate.value == pytest.approx((length_of(again) - 1) / found.k, rel=0.04)
+        assert found.mean_acceptance_length.value == pytest.approx(
+            theory.expected_tokens(alpha, found.k), rel=0.03
+        )
+        assert found.mean_acceptance_length.value == pytest.approx(length_of(again), rel=0.02)
+        assert found.draft_acceptance_rate.value == pytest.approx(
+            (length_of(again) - 1) / found.k, rel=0.04
+        )
         assert found.speedup is not None
         assert found.speedup.value == pytest.approx(speedup_of(plain, again), rel=0.025)
         assert found.tpot_ms.value == pytest.approx(_tpot(again), rel=0.025)
-    assert told[4].length.value == pytest.approx(length_of(others), rel=0.03)
+    assert told[4].mean_acceptance_length.value == pytest.approx(length_of(others), rel=0.03)
 
 
 def _tpot(run: list[Answer]) -> float:
@@ -74,8 +78,8 @@ def test_a_replay_is_the_run_of_every_k_even_on_a_slower_machine(drawn, slower: 
     ks = range(1, LARGEST + 1)
     for found in predict(run, by_key(plain), cost, ks, replays):
         again = run_of(answers, found.k)
-        assert found.length.value == pytest.approx(length_of(again))
-        assert found.rate.value == pytest.approx((length_of(again) - 1) / found.k)
+        assert found.mean_acceptance_length.value == pytest.approx(length_of(again))
+        assert found.draft_acceptance_rate.value == pytest.approx((length_of(again) - 1) / found.k)
         assert found.tpot_ms.value == pytest.approx(_tpot(again))
         assert found.speedup is not None
         assert found.speedup.value == pytest.approx(speedup_of(plain, again))
@@ -141,9 +145,11 @@ def test_its_own_k_is_what_was_measured(answers, replayed, timed_ks, random) -> 
     plain = run_of(answers, 0)
     replays = {(index, 0): answer for index, answer in enumerate(answers)} if replayed else None
     (found,) = predict(run, by_key(plain), cost_of(PRICE, timed_ks), [6], replays)
-    assert found.length.value == pytest.approx(length_of(run))
+    assert found.mean_acceptance_length.value == pytest.approx(length_of(run))
     drafted = sum(sum(answer.drafted) for answer in run)
-    assert found.rate.value == pytest.approx(sum(sum(a.accepted) for a in run) / drafted)
+    assert found.draft_acceptance_rate.value == pytest.approx(
+        sum(sum(a.accepted) for a in run) / drafted
+    )
     assert found.tpot_ms.value == pytest.approx(_tpot(run))
     assert found.speedup is not None
     assert found.speedup.value == pytest.approx(speedup_of(plain, run))
@@ -158,8 +164,8 @@ def test_steps_that_found_nothing_to_draft_gave_a_token_each() -> None:
     answer = Answer((0, 0), None, 9, 5.0, 45.0, drafted=(3, 3), accepted=(3, 1))
     assert (answer.num_undrafted, answer.num_steps) == (2, 4)
     (found,) = predict([answer], {}, FLAT, [1])
-    assert found.length.value == 2.0
-    assert found.rate.value == 1.0
+    assert found.mean_acceptance_length.value == 2.0
+    assert found.draft_acceptance_rate.value == 1.0
     assert found.tpot_ms.value == pytest.approx(CUT_STEPS * 10 / 8)
     assert found.speedup is None
 
@@ -187,11 +193,19 @@ def test_intervals_hold_the_value_and_narrow_with_prompts(replayed: bool) -> Non
         run, plain = run_of(answers, LARGEST), by_key(run_of(answers, 0))
         found = predict(run, plain, cost_of(PRICE), [4], replays if replayed else None)[0]
         assert found.speedup is not None
-        for figure in (found.length, found.rate, found.tpot_ms, found.speedup):
+        for figure in (
+            found.mean_acceptance_length,
+            found.draft_acceptance_rate,
+            found.tpot_ms,
+            found.speedup,
+        ):
             assert figure.low is not None and figure.high is not None
             assert figure.low < figure.value < figure.high
-        assert found.length.low is not None and found.length.high is not None
-        return found.length.high - found.length.low
+        assert (
+            found.mean_acceptance_length.low is not None
+            and found.mean_acceptance_length.high is not None
+        )
+        return found.mean_acceptance_length.high - found.mean_acceptance_length.low
 
     assert width(150) < width(10) / 2
 
@@ -200,7 +214,7 @@ def test_an_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     truth, held = theory.expected_tokens(0.6, 4), 0
     for seed in range(60):
         run = run_of(independent(0.6, LARGEST, [40] * 25, seed), LARGEST)
-        length = predict(run, {}, FLAT, [4])[0].length
+        length = predict(run, {}, FLAT, [4])[0].mean_acceptance_length
         assert length.low is not None and length.high is not None
         held += length.low <= truth <= length.high
     assert 50 <= held <= 60
@@ -210,14 +224,14 @@ def test_an_interval_holds_the_truth_about_as_often_as_it_says() -> None:
 def test_few_prompts_give_no_interval(count: int, told: bool) -> None:
     answers = independent(0.6, LARGEST, LENGTHS[:count])
     (found,) = predict(run_of(answers, LARGEST), {}, FLAT, [4])
-    for figure in (found.length, found.rate, found.tpot_ms):
+    for figure in (found.mean_acceptance_length, found.draft_acceptance_rate, found.tpot_ms):
         assert (figure.low is not None) == (figure.high is not None) == told
 
 
 def test_equal_prompts_leave_nothing_uncertain() -> None:
     answer = timed(0, independent(0.6, 3, [50])[0], 3, PRICE)
     run = [replace(answer, key=(index, 0)) for index in range(6)]
-    length = predict(run, {}, FLAT, [2])[0].length
+    length = predict(run, {}, FLAT, [2])[0].mean_acceptance_length
     assert length == Estimate(
         length.value, pytest.approx(length.value), pytest.approx(length.value)
     )
@@ -228,11 +242,11 @@ def test_turns_and_repetitions_of_a_prompt_are_no_prompts_of_their_own() -> None
     run = run_of(answers, 3)
     again = [replace(answer, key=(answer.key[0], 1)) for answer in run]
     once, thrice = (predict(told, {}, FLAT, [2])[0] for told in (run, run + run + again))
-    assert (thrice.length.low, thrice.length.high) == pytest.approx(
-        (once.length.low, once.length.high)
+    assert (thrice.mean_acceptance_length.low, thrice.mean_acceptance_length.high) == pytest.approx(
+        (once.mean_acceptance_length.low, once.mean_acceptance_length.high)
     )
     few = [replace(answer, key=(0, turn)) for turn, answer in enumerate(run)]
-    assert predict(few, {}, FLAT, [2])[0].length.low is None
+    assert predict(few, {}, FLAT, [2])[0].mean_acceptance_length.low is None
 
 
 def test_what_cannot_be_compared_is_left_out() -> None:
@@ -245,7 +259,10 @@ def test_what_cannot_be_compared_is_left_out() -> None:
     cost = cost_of(PRICE)
     left = predict(run[3:], plain, cost, [4], {k: v for k, v in replays.items() if k[0] > 2})
     assert predict(run, some, cost, [4], replays) == left
-    assert predict(run[1:], {}, cost, [4])[0].length == predict(run, {}, cost, [4])[0].length
+    assert (
+        predict(run[1:], {}, cost, [4])[0].mean_acceptance_length
+        == predict(run, {}, cost, [4])[0].mean_acceptance_length
+    )
     assert predict(run[:1], plain, cost, [4]) == ()
     assert predict(run, {(99, 0): plain[3, 0]}, cost, [4]) == ()
     assert predict([], {}, cost, [4]) == ()

@@ -20,7 +20,8 @@ from specviz.engines.embedded.options import Options
 from specviz.engines.embedded.proposers.draft_model import DraftModel
 from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.sampler import Sampler
-from specviz.paths import DEMO_DRAFTS, DEMO_TARGET
+from specviz.methods import METHODS
+from specviz.paths import DEMO_TARGET
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 
 TOKENS = 24
@@ -84,7 +85,7 @@ def baseline(category: str, dtype: str) -> list[Round]:
 def test_greedy_text_is_that_of_plain_decoding(
     dtype: str, method: Method, shape: str, k: int, category: str
 ) -> None:
-    folder = DEMO_DRAFTS.get(method)
+    folder = METHODS[method].demo_draft
     if folder is not None and not folder.exists():
         pytest.skip(f"{folder.name} is not here")
     options = Options(dtype=dtype, shape=shape, device="cpu")

@@ -8,7 +8,7 @@ import sys
 PROGRAM = """
 from concurrent.futures import ThreadPoolExecutor
 from specviz.config import EngineKind, Method, RunConfig
-from specviz.engines.opening import warm_up
+from specviz.opening import warm_up
 
 def opened(method):
     from specviz.engines.embedded.opening import open_engine

@@ -1,0 +1,89 @@
+"""README.md, CONTRIBUTING.md and docs/: links, commands, targets and methods exist."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from benchmarks.tables import documents
+from specviz.cli import app
+from specviz.config import Method
+from specviz.paths import PROJECT_ROOT
+
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]+))?\)")
+CODE = re.compile(r"```.*?```|`[^`\n]+`|^ {4}[^\n]+$", re.DOTALL | re.MULTILINE)
+COMMAND = re.compile(r"(?<![\w./=-])(?:\.venv/bin/)?specviz ([a-z]+(?![\w:]).*)")
+TARGET = re.compile(r"\bmake ([a-z][a-z-]+)\b")
+PATH = re.compile(r"`((?:specviz|tests|data|scripts|benchmarks|pages|docs)/[\w./-]+)`")
+
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+def code_in(path: Path) -> list[str]:
+    """The lines of code in a document, inline code included, without comments."""
+    parts = CODE.findall(path.read_text(encoding="utf-8"))
+    lines = [line for part in parts for line in part.strip("`").splitlines()]
+    return [line.partition("#")[0] for line in lines]
+
+
+def anchors(text: str) -> set[str]:
+    """GitHub's anchors of the headings."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
+def problems_of_command(line: str) -> list[str]:
+    """Unknown subcommand or options of `specviz …`; what follows ` -- ` belongs to vLLM."""
+    words = shlex.split(line.split(" -- ")[0], posix=False)
+    if words[0] not in COMMANDS:
+        return [f"no command {words[0]}"]
+    known = {option for parameter in COMMANDS[words[0]].params for option in parameter.opts}
+    given = {word.split("=")[0] for word in words[1:] if word.startswith("-") and word != "-"}
+    return [f"{words[0]} has no {option}" for option in sorted(given - known)]
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path):
+    wrong = []
+    for target, anchor in LINK.findall(path.read_text(encoding="utf-8")):
+        file = (path.parent / target).resolve() if target else path
+        there = file.exists() and not (
+            anchor and anchor not in anchors(file.read_text(encoding="utf-8"))
+        )
+        wrong += [] if there else [f"{target}#{anchor}"]
+    assert not wrong
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
+def test_commands_are_those_of_the_command_line(path: Path):
+    commands = [command for line in code_in(path) for command in COMMAND.findall(line)]
+    assert not [problem for one in commands for problem in problems_of_command(one)]
+
+
+def test_an_outdated_command_is_noticed():
+    assert problems_of_command("benchmark plan.toml") == ["no command benchmark"]
+    assert problems_of_command("run --prompt Hi --speculative 3") == ["run has no --speculative"]
+    assert not problems_of_command("serve --k 3 -- --tensor-parallel-size 2")
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
+def test_make_targets_exist(path: Path):
+    makefile = (PROJECT_ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    assert not {name for line in code_in(path) for name in TARGET.findall(line)} - targets
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
+def test_files_that_are_named_exist(path: Path):
+    named = set(PATH.findall(path.read_text(encoding="utf-8")))
+    named = {name for name in named if not re.search(r"/[A-Z]+[./]|/[A-Z]+$", name)}  # METHOD, ROOM
+    assert not [name for name in sorted(named) if not (PROJECT_ROOT / name).exists()]
+
+
+def test_the_readme_has_every_method():
+    text = (PROJECT_ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.partition("## Methods")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert rows == [method.value for method in Method if method is not Method.BASELINE]
