@@ -1,4 +1,4 @@
-"""Short names of arms and runs, told apart by the first thing in which they differ."""
+"""Short names of arms and runs, distinguished by the first thing in which they differ."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from specviz.config import RunConfig
 
 def arm_names(configs: Sequence[RunConfig]) -> list[str]:
     """The arms' titles; equal ones get what differs (engine, dtype), and at last a number."""
-    return told_apart(
+    return distinguished(
         [config.title for config in configs],
         [(config.engine.value, config.options.get("dtype", "")) for config in configs],
     )
 
 
-def told_apart(titles: Sequence[str], details: Sequence[Sequence[str]]) -> list[str]:
-    """The titles; equal ones get those of their details that tell some of them apart.
+def distinguished(titles: Sequence[str], details: Sequence[Sequence[str]]) -> list[str]:
+    """The titles; equal ones get those details that distinguish some of them.
 
-    `details` are equally many for each title, the most telling first. What is equal in all of them
+    `details` are equally many for each title, most distinctive first. What is equal in all of them
     is numbered.
     """
     names = list(titles)

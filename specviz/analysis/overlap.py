@@ -1,4 +1,4 @@
-"""How much of verification's time drafting ran beside it."""
+"""The share of verification time during which drafting ran too."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Overlap:
 
 
 def overlap(steps: Sequence[Step]) -> Overlap | None:
-    """The overlap in these steps; None where the engine does not tell when its lanes worked."""
+    """The overlap in these steps; None where the engine does not report when its lanes worked."""
     spans = spans_of(steps)
     if not spans:
         return None

@@ -1,4 +1,4 @@
-"""Which plot suits a table, told from its columns alone. Pure."""
+"""Which plot suits a table, from its columns alone. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 FEW = 12
-"""Lines or kinds of bars that can be told apart."""
+"""Lines or kinds of bars that can be distinguished."""
 
 
 class Sort(StrEnum):
@@ -43,7 +43,7 @@ class PlotColumn:
 @dataclass(frozen=True, slots=True)
 class Plot:
     """Columns by name. `value` is drawn upwards, or as the colour of a heat map, whose rows `y`
-    names; `by` tells lines, points or bars apart."""
+    names; `by` distinguishes lines, points or bars."""
 
     kind: PlotKind = PlotKind.TABLE
     x: str | None = None
@@ -79,11 +79,11 @@ def plot_columns(
 
 
 def choose_plot(columns: Sequence[PlotColumn], rows: int) -> Plot:
-    """The plot to begin with; of kind `table` where none would tell more.
+    """The plot to begin with; of kind `table` where none would show more.
 
     A time and a number make a line; one row per word makes bars, one row per pair of words a heat
     map; two numbers make a line, or points where several rows are at one place of it. A further
-    column of few words tells them apart. Ids are no words.
+    column of few words distinguishes them. Ids are no words.
     """
     words = _of(columns, Sort.WORD)
     numbers = _of(columns, Sort.NUMBER)

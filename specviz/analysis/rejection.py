@@ -121,7 +121,7 @@ def simulate(target_probs: Probs, draft_probs: Probs, n: int, seed: int) -> dict
         raise UsageError(f"The number of draws is from 1 to {MOST_DRAWS:,}, not {n:,}.")
     rng = np.random.default_rng(seed)
     size = len(target_probs)
-    # Draws are independent: their order says nothing, so equal tokens may stand together.
+    # Draws are independent: their order says nothing, so equal tokens may be grouped.
     drafts = rng.multinomial(n, draft_probs)
     drafted = np.repeat(np.arange(size), drafts)
     less = target_probs < draft_probs  # elsewhere the ratio is 1 or above, however large

@@ -14,7 +14,7 @@ _SUBLAYER = re.compile(r"(attention|mlp) (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class SkippedLayers:
-    """A grid of sublayers and the steps that tell which they skipped.
+    """A grid of sublayers and the steps that report which they skipped.
 
     `sublayers` goes from the first to the last layer that was ever skipped: a trace does not say
     how many the target has. `skipped[i][j]` is whether step `steps[j]` skipped `sublayers[i]`.
@@ -26,14 +26,14 @@ class SkippedLayers:
 
 
 def skipped_layers(steps: Sequence[Step]) -> SkippedLayers | None:
-    """The grid; None for a method that skips nothing or an engine that does not tell."""
-    telling = tuple(step for step in steps if step.skipped_layers is not None)
-    if not telling:
+    """The grid; None for a method that skips nothing or an engine that does not report it."""
+    reporting = tuple(step for step in steps if step.skipped_layers is not None)
+    if not reporting:
         return None
-    sets = [frozenset(step.skipped_layers or ()) for step in telling]
+    sets = [frozenset(step.skipped_layers or ()) for step in reporting]
     sublayers = _in_order(frozenset[str]().union(*sets))
     grid = tuple(tuple(name in skipped for skipped in sets) for name in sublayers)
-    return SkippedLayers(sublayers, telling, grid)
+    return SkippedLayers(sublayers, reporting, grid)
 
 
 def _in_order(names: frozenset[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Where the nodes of a draft stand when it is drawn."""
+"""Positions of a draft's nodes when it is drawn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Layout:
 
 
 def layout(parents: Sequence[int]) -> Layout:
-    """Places for a tree whose parents (`ROOT`: the context) stand before their children."""
+    """Places for a tree whose parents (`ROOT`: the context) come before their children."""
     children = children_of(parents)
     rows: dict[int, float] = {}
     below = [ROOT]

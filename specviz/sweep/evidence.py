@@ -38,7 +38,7 @@ class Evidence:
 
     @property
     def alpha(self) -> float | None:
-        """Accepted / judged draft tokens at the largest K (chains), 0-1; None if none was judged."""
+        """Accepted / judged draft tokens at the largest K, 0-1; None if none was judged."""
         drafted = np.array([count for answer in self.run for count in answer.drafted])
         accepted = np.array([count for answer in self.run for count in answer.accepted])
         judged = int(accepted.sum() + (accepted < drafted).sum())  # one rejection a step at most

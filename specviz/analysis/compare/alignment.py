@@ -13,7 +13,7 @@ MOST_PIECES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Pieces [start, end) of the reference beside [other_start, other_end) of the other answer.
+    """Pieces [start, end) of the reference next to [other_start, other_end) of the other answer.
 
     Blocks follow each other without a gap on both sides. One side of a block that differs may be
     empty; both sides of one that is `same` are equally long.

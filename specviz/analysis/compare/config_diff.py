@@ -9,12 +9,12 @@ from specviz.analysis.benchmark.results import load_text
 from specviz.config import RunConfig
 
 Facts = Mapping[str, str | None]
-"""Field by field as text; None: it has none. A field that is missing is not told."""
+"""Field by field as text; None: it has none. A missing field is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field and its value in each configuration; None: none, or not told."""
+    """One field and its value in each configuration; None: none, or unknown."""
 
     name: str
     values: tuple[str | None, ...]
@@ -29,13 +29,13 @@ class ConfigDiff:
 
 
 def config_diff(configs: Sequence[Facts]) -> ConfigDiff:
-    """A field differs if two of those that tell it tell different values."""
+    """A field differs if two configurations that have it hold different values."""
     differing: list[Field] = []
     same: list[Field] = []
     for name in dict.fromkeys(name for facts in configs for name in facts):
-        told = {facts[name] for facts in configs if name in facts}
+        known = {facts[name] for facts in configs if name in facts}
         field = Field(name, tuple(facts.get(name) for facts in configs))
-        (differing if len(told) > 1 else same).append(field)
+        (differing if len(known) > 1 else same).append(field)
     return ConfigDiff(tuple(differing), tuple(same))
 
 

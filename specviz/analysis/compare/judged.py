@@ -21,9 +21,9 @@ class JudgedThere:
 
 
 def judged_there(reference: Trace, other: Trace) -> tuple[JudgedThere | None, JudgedThere | None]:
-    """As the reference's trace tells it and as the other's does; None where it does not.
+    """From the reference's trace and from the other's; None where a trace has none.
 
-    A trace tells it where a draft was judged at that place.
+    A trace has it where a draft was judged at that place.
     """
     forth, back = lossless.compare(reference, other), lossless.compare(other, reference)
     if forth is None or back is None or forth.divergence is None:

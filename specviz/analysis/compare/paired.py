@@ -88,9 +88,9 @@ class Change:
 def changes(
     reference: pd.DataFrame, other: pd.DataFrame, figures: Sequence[Figure] = FIGURES
 ) -> list[Change]:
-    """What changed, figure by figure; those that either run cannot tell are left out.
+    """What changed, figure by figure; those that either run lacks are left out.
 
-    Both frames have one row per finished request, NaN where not told: `prompt_key` (what was asked,
+    Both frames have one row per finished request, NaN where unknown: `prompt_key` (what was asked,
     earlier turns included), `conversation` (the prompt it belongs to: what is resampled),
     `ttft_ms`, `tpot_ms`, `e2el_ms`, `output_tokens`, `num_steps`, `num_draft_tokens`,
     `num_accepted_tokens`.
@@ -111,10 +111,10 @@ def shared_prompts(frames: Sequence[pd.DataFrame]) -> list[str]:
 
 def _measured(requests: pd.DataFrame) -> pd.DataFrame:
     """With the columns that figures are made of."""
-    told = requests.assign(one=1.0, e2el_s=requests["e2el_ms"] / 1000)
+    known = requests.assign(one=1.0, e2el_s=requests["e2el_ms"] / 1000)
     decode_ms = requests["e2el_ms"] - requests["ttft_ms"]
     later = decode_ms / requests["tpot_ms"].where(requests["tpot_ms"] > 0)
-    return told.assign(decode_ms=decode_ms, later_tokens=later)
+    return known.assign(decode_ms=decode_ms, later_tokens=later)
 
 
 def _change(
@@ -144,8 +144,8 @@ def _per_prompt(figure: Figure, reference: pd.DataFrame, other: pd.DataFrame) ->
 
 
 def _answers(figure: Figure, requests: pd.DataFrame) -> pd.DataFrame:
-    """One row per (conversation, prompt_key): repetitions averaged; those not told left out."""
-    told = pd.DataFrame(
+    """One row per (conversation, prompt_key): repetitions averaged; unknown ones left out."""
+    known = pd.DataFrame(
         {
             "conversation": requests["conversation"],
             "prompt_key": requests["prompt_key"],
@@ -154,8 +154,8 @@ def _answers(figure: Figure, requests: pd.DataFrame) -> pd.DataFrame:
             "length": requests["output_tokens"] if figure.same_length else 0,
         }
     )
-    told = told[(told["per"] > 0) & told["over"].notna()]
-    return told.groupby(["conversation", "prompt_key"]).agg(
+    known = known[(known["per"] > 0) & known["over"].notna()]
+    return known.groupby(["conversation", "prompt_key"]).agg(
         over=("over", "mean"),
         per=("per", "mean"),
         shortest=("length", "min"),

@@ -1,4 +1,4 @@
-"""An answer cut into what is compared: tokens where they are told, words where they are not."""
+"""An answer cut into what is compared: tokens where they are known, words elsewhere."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def divergence(reference: Answer, other: Answer) -> Divergence | None:
     place = shared_length(reference.keys, other.keys)
     if place == len(reference.keys) == len(other.keys):
         return None
-    told = [
+    known = [
         answer.texts[place] if place < len(answer.texts) else None for answer in (reference, other)
     ]
-    return Divergence(place, *told)
+    return Divergence(place, *known)

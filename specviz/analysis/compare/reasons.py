@@ -8,10 +8,10 @@ from specviz.config import RunConfig
 def not_for_times(reference: RunConfig, other: RunConfig) -> list[str]:
     """Differences that change times whatever the method does; none: times can be compared."""
     reasons = []
-    if (reference.hardware or "not told") != (other.hardware or "not told"):
+    if (reference.hardware or "unknown") != (other.hardware or "unknown"):
         reasons.append(
-            f"other hardware ({other.hardware or 'not told'}, the reference "
-            f"{reference.hardware or 'not told'})"
+            f"other hardware ({other.hardware or 'unknown'}, the reference "
+            f"{reference.hardware or 'unknown'})"
         )
     if reference.traced != other.traced:
         traced, untraced = ("it", "the reference") if other.traced else ("the reference", "it")
@@ -24,7 +24,7 @@ def not_for_times(reference: RunConfig, other: RunConfig) -> list[str]:
 
 
 def to_mind(reference: RunConfig, other: RunConfig, *, side_by_side: bool) -> list[str]:
-    """What else moves figures: the comparison stands, with this in mind.
+    """What else moves figures: the comparison is valid, with this in mind.
 
     `side_by_side`: both were arms of one benchmark, measured in turns.
     """
@@ -53,4 +53,4 @@ def _load(config: RunConfig) -> str:
 
 
 def _model(config: RunConfig) -> str:
-    return config.model or "not told"
+    return config.model or "unknown"

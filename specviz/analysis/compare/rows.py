@@ -1,4 +1,4 @@
-"""Aligned answers as rows: lines that stand beside each other stay beside each other."""
+"""Aligned answers as rows: lines that correspond are next to each other."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _cell(other: Answer, blocks: Sequence[Block], start: int, end: int, *, is_la
 
 
 def _places_in(block: Block, start: int, end: int, *, is_last: bool) -> Iterator[int]:
-    """Places in the other answer that belong beside [start, end) of the reference."""
+    """Places in the other answer that belong next to [start, end) of the reference."""
     if block.same:
         shift = block.other_start - block.start
         yield from range(max(block.start, start) + shift, min(block.end, end) + shift)

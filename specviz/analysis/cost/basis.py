@@ -15,7 +15,7 @@ from specviz.reference import published
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to serve: its name, its method, what it serves by concurrency (None: not told)."""
+    """One way to serve: its name, its method, what it serves by concurrency (None: unknown)."""
 
     name: str
     method: str

@@ -49,11 +49,11 @@ def break_even_text(found: Crossover | None) -> str:
     if found is None:
         return "no concurrency was measured both with and without speculation"
     first, last = found.measured[0], found.measured[-1]
-    told = f"concurrency {first}" if first == last else f"concurrency {first} to {last}"
+    places = f"concurrency {first}" if first == last else f"concurrency {first} to {last}"
     if found.pays is Pays.EVERYWHERE:
-        return f"saves at every concurrency that is known ({told})"
+        return f"saves at every concurrency that is known ({places})"
     if found.pays is Pays.NOWHERE:
-        return f"costs money at every concurrency that is known ({told})"
+        return f"costs money at every concurrency that is known ({places})"
     at = ", ".join(f"~{crossing.concurrency:.2g}" for crossing in found.crossings)
     if found.pays is Pays.UP_TO:
         return f"saves up to concurrency {at}, and costs money above"

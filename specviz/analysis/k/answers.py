@@ -13,7 +13,7 @@ Key = tuple[int, int]
 class Answer:
     """One request. Times ms since it was sent; `drafted` and `accepted` of each step that drafted,
     empty for plain decoding. `num_chunks`: reads that brought tokens, each of a step or of several;
-    0: not told."""
+    0: unknown."""
 
     key: Key
     category: str | None

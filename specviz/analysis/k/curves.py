@@ -27,7 +27,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KFigures:
-    """One K of a curve; None where the source does not tell.
+    """One K of a curve; None where the source has no figure.
 
     `mean_acceptance_length`: tok/step, the bonus token included. `draft_acceptance_rate`: accepted
     of drafted, 0-1. `memory_gb` (10^9 bytes) beyond plain decoding.
@@ -71,7 +71,7 @@ def exactly(value: float | None) -> Estimate | None:
 def measured_curve(cells: Sequence[Cell], plain_bytes: int | None) -> KCurve:
     """Cells of arms that differ in K only, at one temperature, load and category.
 
-    Memory is what the arm took beyond `plain_bytes`, its baseline's; None: it was not told.
+    Memory is what the arm took beyond `plain_bytes`, its baseline's; None: unknown.
     """
     points = [
         KFigures(
@@ -98,7 +98,7 @@ def measured_curve(cells: Sequence[Cell], plain_bytes: int | None) -> KCurve:
 def predicted_curve(
     predictions: Sequence[Prediction], source: Source, note: str, memory_gb: float | None
 ) -> KCurve:
-    """`memory_gb` is that of the run's own K, the last one; smaller Ks do not tell theirs."""
+    """`memory_gb` is that of the run's own K, the last one; for smaller Ks it is unknown."""
     largest = max((prediction.k for prediction in predictions), default=0)
     points = tuple(
         KFigures(

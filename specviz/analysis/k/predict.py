@@ -97,7 +97,7 @@ def _own(answer: Answer, baseline: Mapping[Key, Answer]) -> tuple[float, ...]:
 
 def _counts(answer: Answer, k: int, replays: Mapping[Key, Foresight] | None) -> tuple[float, ...]:
     """With K = k: drafts, draft tokens, accepted tokens, tokens that the steps cover, steps (of a
-    cut: NaN, not told)."""
+    cut: NaN, unknown)."""
     if replays is not None:
         replayed = replay(replays[answer.key], k)
         return (
@@ -127,9 +127,9 @@ def _prediction(
     num_drafts, num_draft_tokens, num_accepted, covered, replayed_steps = counts.T
     # cut short, a step gives fewer tokens, and more steps cover what the answers need
     shorter = steps * covered / (num_accepted + steps)
-    told = np.isfinite(replayed_steps)
-    num_steps = np.where(told, replayed_steps, shorter)
-    of = np.where(told, replayed_steps, steps)
+    known = np.isfinite(replayed_steps)
+    num_steps = np.where(known, replayed_steps, shorter)
+    of = np.where(known, replayed_steps, steps)
     tpot = speedup = None
     if cost is not None:
         plain = plain_ms / plain_steps if timed else None

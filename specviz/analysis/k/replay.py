@@ -2,7 +2,7 @@
 
 At temperature 0 the answer does not depend on K, and a drafter that keeps nothing between steps
 but what the answer says drafts the same from the same position. So one pass that drafts at every
-position tells every smaller K exactly.
+position gives every smaller K exactly.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Replayed:
 def replay(answer: Foresight, k: int) -> Replayed:
     """The steps that K = `k` would have taken. Raises ValueError above the K that was drafted."""
     if not 1 <= k <= answer.k:
-        raise ValueError(f"drafts of {answer.k} tokens tell K from 1 to {answer.k}, not {k}")
+        raise ValueError(f"drafts of {answer.k} tokens give K from 1 to {answer.k}, not {k}")
     drafted, accepted = [], []
     position = num_steps = 0
     while position < answer.output_tokens - 1:

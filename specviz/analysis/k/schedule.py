@@ -1,7 +1,7 @@
 """K by batch size, as vLLM takes it: `num_speculative_tokens_per_batch_size`.
 
 A list of [first, last, K] with both ends included, K = 0 for off (vLLM's speculative
-configuration, docs.vllm.ai/en/latest/features/spec_decode). A measured concurrency stands for the
+configuration, docs.vllm.ai/en/latest/features/spec_decode). A measured concurrency covers the
 batch sizes from the one measured before it up to itself: gains fall as batches grow, so that the
 smaller batches of a range are never given a K that only larger ones bear.
 """

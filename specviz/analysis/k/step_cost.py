@@ -35,7 +35,7 @@ class StepCost:
 
     def share(self, plain_ms: float) -> float:
         """One draft token as a share of a plain decoding step, c of `theory.step_cost`: of the one
-        timed beside it, else of `plain_ms`. 0 where tokens cost nothing that could be measured."""
+        timed next to it, else of `plain_ms`. 0 where tokens cost nothing that could be measured."""
         return max(0.0, self.per_token_ms / (self.plain_ms or plain_ms))
 
 
@@ -48,6 +48,6 @@ def fit_step_cost(points: Mapping[float, float], basis: str) -> StepCost:
     drafting = {drafted: ms for drafted, ms in points.items() if drafted > 0}
     fitted = drafting if len(drafting) > 1 else points
     if len(fitted) < 2:
-        raise UsageError("Step times at two values of K are needed to tell what a token costs.")
+        raise UsageError("Step times at two values of K are needed for the cost of a token.")
     per_token, fixed = np.polyfit([*fitted], [*fitted.values()], deg=1)
     return StepCost(float(fixed), float(per_token), points.get(0), basis)

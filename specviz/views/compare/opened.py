@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.arm_names import told_apart
+from specviz.analysis.arm_names import distinguished
 from specviz.analysis.benchmark.results import load_text
 from specviz.analysis.terminal import terminal_text
 from specviz.analysis.visible import shortened
@@ -98,7 +98,7 @@ def open_compared(store: Store, ids: Sequence[str]) -> Compared:
     shown = [key for key in ids if key in found and found[key].deleted_at is None]
     notices = [_why_not(key, found.get(key)) for key in ids if key not in shown]
     rows = [found[key] for key in shown]
-    names = told_apart([_title(row) for row in rows], [_details(row) for row in rows])
+    names = distinguished([_title(row) for row in rows], [_details(row) for row in rows])
     arms = tuple(
         Arm(key, name, colour, row)
         for key, name, colour, row in zip(

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from specviz.analysis.arm_names import told_apart
+from specviz.analysis.arm_names import distinguished
 from specviz.analysis.compare.config_diff import config_diff, facts_of_runs
 from specviz.analysis.compare.judged import judged_there
 from specviz.analysis.compare.positions import rates_by_position
@@ -33,10 +33,10 @@ PLAIN = RunConfig(EngineKind.VLLM, Method.NGRAM, 4, model="m", hardware="H200", 
     ("other", "said"),
     [
         (replace(PLAIN, hardware="L4"), "other hardware (L4, the reference H200)"),
-        (replace(PLAIN, hardware=None), "other hardware (not told, the reference H200)"),
+        (replace(PLAIN, hardware=None), "other hardware (unknown, the reference H200)"),
         (replace(PLAIN, traced=True), "it was traced, which takes time, and the reference was not"),
         (replace(PLAIN, concurrency=8), "other load (concurrency 8, the reference concurrency 1)"),
-        (replace(PLAIN, model=None), "another model (not told, the reference m)"),
+        (replace(PLAIN, model=None), "another model (unknown, the reference m)"),
     ],
 )
 def test_what_bars_comparing_times_is_named(other: RunConfig, said: str) -> None:
@@ -78,7 +78,7 @@ def test_what_is_not_told_is_no_difference() -> None:
 def test_equal_titles_get_what_tells_them_apart() -> None:
     titles = ["ngram", "eagle", "ngram", "ngram"]
     details = [["T 0", "vllm"], ["T 0", "vllm"], ["T 1", "vllm"], ["T 1", "vllm"]]
-    assert told_apart(titles, details) == ["ngram · T 0", "eagle", "ngram · T 1 (1)",
+    assert distinguished(titles, details) == ["ngram · T 0", "eagle", "ngram · T 1 (1)",
                                            "ngram · T 1 (2)"]  # fmt: skip
 
 
