@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from specviz.analysis.k.answers import Key
 from specviz.analysis.k.replay import Foresight, corrected
+from specviz.bench.arm import as_opened
 from specviz.bench.block import Talk
 from specviz.bench.plan_toml import parse_plan
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
-from specviz.engines.redraft import open_embedded_arm, replayable
+from specviz.engines.redraft import open_embedded_arm, redraftable
 from specviz.errors import UsageError
 from specviz.store import Store
-from specviz.store.benchmarks.reads import read_benchmark, read_conversations
+from specviz.store.benchmarks.reads import read_arms, read_benchmark, read_conversations
 from specviz.store.benchmarks.redrafts import StepTime, StoredAnswer, put_replay, read_answers
 from specviz.trace import Step
 
@@ -43,11 +44,12 @@ def replay_arm(
 ) -> None:
     """Replay an arm's answers at temperature 0, one at a time, and store what was found.
 
-    Raises UsageError where the arm cannot be replayed, StoreError, ReplayStopped.
+    Raises UsageError where the arm cannot be redrafted, StoreError, ReplayStopped.
     """
     plan = parse_plan(store.read(read_benchmark, benchmark_id).plan_toml)
-    config = plan.arms[arm_index].config
-    again = replayable(config)
+    opened = store.read(read_arms, benchmark_id)
+    config = as_opened(plan.arms[arm_index].config, opened.get(arm_index))
+    again = redraftable(config)
     answers = _answers(store, benchmark_id, arm_index)
     prompts = _prompts(store, benchmark_id, answers)
     engine = open_embedded_arm(again)
@@ -56,7 +58,7 @@ def replay_arm(
         if stops():
             raise ReplayStopped
         assert stored.token_ids is not None
-        foresight = engine.foresee(prompt, stored.token_ids)
+        foresight = engine.redraft(prompt, stored.token_ids)
         found[stored.answer.key] = corrected(foresight, stored.answer)
         report(len(found), len(answers))
     is_same_machine = config.engine is EngineKind.EMBEDDED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from specviz.bench.plan_toml import parse_plan
-from specviz.engines.redraft import replayable
+from specviz.engines.redraft import redraftable
 from specviz.errors import UsageError
 from specviz.runtime import current
 from specviz.views.benchmark.plan_text import as_text
@@ -23,7 +23,7 @@ def replay_this(chosen: Chosen) -> None:
         return
     config = parse_plan(chosen.opened.row.plan_toml).arms[arm].config
     try:
-        replayable(config)
+        redraftable(config)
     except UsageError as error:
         st.caption(as_text(f"No exact replay: {error}"))
         return

@@ -168,7 +168,7 @@ def test_one_that_is_stopped_keeps_nothing_and_harms_nothing(small: Kept, calls:
 @pytest.mark.parametrize("arm", [PLAIN, NOVEL])
 def test_a_method_that_cannot_be_replayed_is_refused(small: Kept, arm: int) -> None:
     store, benchmark_id, _ = small
-    with pytest.raises(UsageError, match=r"cannot be replayed.*Measure each K instead\."):
+    with pytest.raises(UsageError, match=r"cannot be redrafted.*Measure each K instead\."):
         replayed(store, benchmark_id, arm)
     assert kept(store, benchmark_id, arm) == ({}, [])
 

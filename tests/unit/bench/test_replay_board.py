@@ -12,7 +12,7 @@ import pytest
 from bench_boards import until
 
 from specviz.config import EngineKind, Method, RunConfig
-from specviz.engines.redraft import replayable
+from specviz.engines.redraft import redraftable
 from specviz.errors import UsageError
 from specviz.live.measuring_lock import Turn
 from specviz.sweep import redraft_board as replays_module
@@ -158,14 +158,14 @@ def config(method: Method | None, k: int | None = 3, **changes: Any) -> RunConfi
 @pytest.mark.parametrize(
     ("method", "changes", "said"),
     [
-        (Method.SWIFT, {}, "swift cannot be replayed"),
-        (Method.SUFFIX, {}, "suffix cannot be replayed"),
-        (Method.MIRROR, {}, "mirror cannot be replayed"),
-        (Method.BASELINE, {"k": None}, "baseline cannot be replayed"),
-        (None, {"server_url": "http://127.0.0.1:1"}, "does not say how it drafts"),
-        (Method.EAGLE, {"options": {"shape": "tree"}}, "Trees cannot be replayed"),
-        (Method.MEDUSA, {}, "Trees cannot be replayed"),
-        (Method.MEDUSA, {"options": {"shape": "auto"}}, "Trees cannot be replayed"),
+        (Method.SWIFT, {}, "swift cannot be redrafted"),
+        (Method.SUFFIX, {}, "suffix cannot be redrafted"),
+        (Method.MIRROR, {}, "mirror cannot be redrafted"),
+        (Method.BASELINE, {"k": None}, "baseline cannot be redrafted"),
+        (None, {"server_url": "http://127.0.0.1:1"}, "does not report its method"),
+        (Method.EAGLE, {"options": {"shape": "tree"}}, "Trees cannot be redrafted"),
+        (Method.MEDUSA, {}, "Trees cannot be redrafted"),
+        (Method.MEDUSA, {"options": {"shape": "auto"}}, "Trees cannot be redrafted"),
         (
             Method.EAGLE,
             {"engine": EngineKind.VLLM, "server_url": "http://127.0.0.1:1"},
@@ -179,7 +179,7 @@ def test_what_cannot_be_replayed_is_refused_with_the_reason(
     method: Method | None, changes: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(UsageError, match=said) as refused:
-        replayable(config(method, **changes))
+        redraftable(config(method, **changes))
     assert str(refused.value).endswith((".", "none."))
 
 
@@ -190,13 +190,13 @@ def test_a_servers_chain_is_drafted_again_by_the_embedded_engine(
     arm = config(
         method, engine=EngineKind.VLLM, model=str(tmp_path), options={"vllm_flags": "--seed 1"}
     )
-    again = replayable(arm)
+    again = redraftable(arm)
     assert (again.engine, again.method, again.k) == (EngineKind.EMBEDDED, method, 3)
-    assert again.options == {"shape": "chain"}
+    assert again.options == {"shape": "chain", "dtype": "bfloat16"}
     assert again.model == str(tmp_path)
 
 
 def test_an_embedded_chain_keeps_its_options() -> None:
     options = {"shape": "chain", "dtype": "float32"}
-    assert replayable(config(Method.MEDUSA, options=options)).options == options
-    assert replayable(config(Method.LAYER_SKIP)).options == {}
+    assert redraftable(config(Method.MEDUSA, options=options)).options == options
+    assert redraftable(config(Method.LAYER_SKIP)).options == {}

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
-from specviz.commands.run import run_once
+from specviz.commands.single_run import run_once
 from specviz.config import EngineKind, Method, Prompt, RunConfig
 from specviz.errors import UsageError
 from specviz.remote import ingest as ingest_client
