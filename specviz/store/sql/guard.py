@@ -203,7 +203,7 @@ def _check_table(node: Node, place: Place, names: Names) -> None:
 
 def _check_show(node: Node) -> None:
     if node["table_name"] not in SHOWN or node["schema_name"] or node["catalog_name"]:
-        raise UsageError("SHOW tells TABLES, ALL TABLES or one table; nothing else.")
+        raise UsageError("SHOW takes TABLES, ALL TABLES or one table; nothing else.")
 
 
 def _expanded(select_list: list[Node]) -> int:
