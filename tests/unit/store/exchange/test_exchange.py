@@ -24,7 +24,7 @@ from specviz.store.exchange.csv_file import cell
 from specviz.trace import fold
 from specviz.wire import event_from_dict
 
-DATA = Path(__file__).with_name("data")
+DATA = Path(__file__).parents[1] / "data"
 
 few = settings(
     max_examples=2,
