@@ -147,7 +147,7 @@ def test_what_people_added_here_stays(store: Store, tmp_path: Path) -> None:
     assert list(notes["note"]) == ["mine"]
 
 
-def test_a_deleted_run_is_told(source: Store, tmp_path: Path) -> None:
+def test_an_import_reports_a_run_that_is_deleted_here(source: Store, tmp_path: Path) -> None:
     done = export(source, ["plain"], Format.PARQUET, tmp_path / "f.zip")
     assert done.rows["runs"] == 1
     assert "Deleted here" in import_file(source, tmp_path / "f.zip").notes[0]
