@@ -32,7 +32,7 @@ def train(
             "plain text."
         ),
     ] = None,
-    fresh: Annotated[bool, typer.Option(help="Start over instead of resuming.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start over instead of resuming.")] = False,
 ) -> None:
     """Retrain the demo models, or adapt the draft model to your own texts."""
     if finetune_draft is not None:

@@ -16,8 +16,7 @@ from typing import Any
 import duckdb
 from duckdb import DuckDBPyConnection, StatementType
 
-from specviz.analysis.terminal import terminal_text
-from specviz.analysis.visible import shortened
+from specviz.analysis.text import shortened, terminal_text
 from specviz.errors import UsageError
 from specviz.store.sql.names import NEVER_INTERRUPTED, SHOWN, Names
 

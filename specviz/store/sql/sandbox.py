@@ -28,7 +28,7 @@ from typing import Any
 import duckdb
 from duckdb import DuckDBPyConnection
 
-from specviz.analysis.terminal import terminal_text
+from specviz.analysis.text import terminal_text
 from specviz.errors import SpecvizError, StoreError, UsageError
 from specviz.store.sql.guard import checked
 from specviz.store.sql.memory_ceiling import memory_ceiling

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from specviz.analysis.digits import digits
 from specviz.analysis.lossless import Comparison
 from specviz.analysis.metrics import Metrics
 from specviz.analysis.readout import readout, verdict
+from specviz.analysis.text import digits
 from specviz.config import EngineKind, Method, RunConfig, Sampling
 from specviz.trace import Fidelity, TopToken
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import typer
 from exchange_samples import HOSTILE, filled
@@ -19,6 +18,7 @@ from typer.testing import CliRunner
 from specviz.commands.export import export
 from specviz.commands.import_ import import_
 from specviz.errors import StoreError, UsageError
+from specviz.remote import app as remote_app
 from specviz.remote import exchange as exchange_client
 from specviz.runtime import opened
 from specviz.store import Store, StoreBusy, open_store
@@ -97,19 +97,15 @@ def test_files_go_one_by_one(db: Path, tmp_path: Path) -> None:
 def owned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """The store of a running app, without a socket between it and the commands."""
     with opened(tmp_path / "app.duckdb") as current:
-        client = TestClient(Starlette(routes=exchange.routes), "http://127.0.0.1", client=LOCAL)
+        app = Starlette(routes=exchange.routes)
 
         def busy(location: object) -> Store:
             raise StoreBusy(tmp_path / "app.duckdb", Owner(1, "http://127.0.0.1"))
 
-        def post(url: str, **request: Any) -> httpx.Response:
-            return client.post(url, **{key: request[key] for key in ("params", "content")})
+        def client(url: str, token: str | None) -> TestClient:
+            return TestClient(app, url, client=LOCAL)
 
-        def stream(verb: str, url: str, **request: Any) -> Any:
-            return client.stream(verb, url, params=request["params"])
-
-        monkeypatch.setattr(exchange_client.httpx, "post", post)
-        monkeypatch.setattr(exchange_client.httpx, "stream", stream)
+        monkeypatch.setattr(remote_app, "client", client)
         monkeypatch.setattr("specviz.store.open_store", busy)
         yield current.store
 

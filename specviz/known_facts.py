@@ -1,4 +1,4 @@
-"""What need not be asked: read from a stored benchmark, or from a running server."""
+"""What the advisor need not ask, because a stored benchmark or a running server shows it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import httpx2
 
+from specviz.analysis.advisor.deployment import KnownFacts
 from specviz.analysis.advisor.evidence import Evidence, Kind
 from specviz.analysis.advisor.inputs import Answer
 from specviz.analysis.advisor.measured import measured_of
-from specviz.analysis.advisor.situation import Facts
 from specviz.analysis.benchmark.results import ArmState, Cell, Results
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.errors import ServerUnreachable
 from specviz.methods import Method, record_of
 from specviz.servers.client.probe import FoundServer, connecting
@@ -25,7 +25,7 @@ USUAL_K = 5
 """The K at which the documents compare techniques."""
 
 SEARCHED = 20
-"""So many of the newest benchmarks are searched for a pair of models."""
+"""How many of the newest benchmarks are searched for a pair of models."""
 
 
 def source_of(row: BenchmarkRow) -> str:
@@ -35,7 +35,7 @@ def source_of(row: BenchmarkRow) -> str:
 
 def facts_of_benchmark(
     row: BenchmarkRow, results: Results, temperature: float | None, concurrency: int | None
-) -> Facts:
+) -> KnownFacts:
     """Mean answer length, GPU utilisation of plain decoding, whether the drafts fitted, and every
     speed-up; at the given load, or at the next higher one that was measured."""
     source = source_of(row)
@@ -59,11 +59,11 @@ def facts_of_benchmark(
         answers["draft_fits"] = True
         text = f"{source}: {', '.join(fitted[:3])} ran on {row.hardware or 'this machine'}"
         sources["draft_fits"] = Evidence(Kind.MEASURED, text)
-    notes.append("A benchmark does not tell whether memory is short in production.")
-    return Facts(answers, sources, measured_of(results, source), tuple(notes))
+    notes.append("A benchmark does not show whether memory is short in production.")
+    return KnownFacts(answers, sources, measured_of(results, source), tuple(notes))
 
 
-async def facts_of_server(url: str) -> tuple[Facts, FoundServer]:
+async def facts_of_server(url: str) -> tuple[KnownFacts, FoundServer]:
     """Load, answer length and acceptance as a running server counts them.
 
     Raises UsageError for something that is not a URL, ServerUnreachable, NotAnOpenAIServer.
@@ -73,39 +73,39 @@ async def facts_of_server(url: str) -> tuple[Facts, FoundServer]:
             response = await http.get(f"{found.url}/metrics")
         except httpx2.TransportError as error:
             raise ServerUnreachable(
-                f"The server at {found.url} does not answer any more ({error}): try again."
+                f"The server at {found.url} stopped answering ({error}): try again."
             ) from error
         await http.aclose()
     text = response.text if response.status_code == 200 else ""
     return facts_of_load(found, found.dialect.load(text)), found
 
 
-def facts_of_load(found: FoundServer, load: ServerLoad) -> Facts:
+def facts_of_load(found: FoundServer, load: ServerLoad) -> KnownFacts:
     """What a server's `/metrics` answers; the notes say what they do not."""
     since = f"server {found.url}, since it started"
     answers: dict[str, Answer] = {}
     sources: dict[str, Evidence] = {}
     notes = []
 
-    def tell(name: str, value: Answer, text: str) -> None:
+    def add(name: str, value: Answer, text: str) -> None:
         answers[name], sources[name] = value, Evidence(Kind.MEASURED, text)
 
     if load.running:
         requests = int(load.running + (load.waiting or 0))
-        tell("concurrency", requests, f"server {found.url}, running and waiting now")
+        add("concurrency", requests, f"server {found.url}, running and waiting now")
     else:
         notes.append("The server is idle now: its concurrency is not known.")
     if load.mean_output_tokens:
         text = f"{since}, mean of {digits(load.requests)} requests"
-        tell("output_tokens", load.mean_output_tokens, text)
+        add("output_tokens", load.mean_output_tokens, text)
     if load.preemptions is not None:
         pressed = load.preemptions > 0
         text = f"{since}, {load.preemptions:.0f} requests preempted for want of KV cache"
-        tell("memory_pressure", pressed, text)
+        add("memory_pressure", pressed, text)
     if found.capabilities.speculates:
-        tell("draft_fits", True, f"server {found.url} runs with its draft")
+        add("draft_fits", True, f"server {found.url} runs with its draft")
     notes.append("A server does not report the utilisation of its GPU.")
-    return Facts(answers, sources, notes=tuple(notes))
+    return KnownFacts(answers, sources, notes=tuple(notes))
 
 
 def acceptance_of_pair(store: Store, target: str, draft: str) -> tuple[float, Evidence] | None:

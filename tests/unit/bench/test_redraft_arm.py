@@ -1,4 +1,4 @@
-"""A real replay of a real benchmark on the embedded engine tells what its other arms measured."""
+"""A real redraft of a real benchmark on the embedded engine tells what its other arms measured."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from typing import Any
 
 import pytest
 import torch
-from replayed_benchmark import LARGEST, LOOKUP, NOVEL, PLAIN, SMALL, UNSAID, measured
+from redrafted_benchmark import LARGEST, LOOKUP, NOVEL, PLAIN, SMALL, UNSAID, measured
 
 from specviz.analysis.benchmark.results import Cell
-from specviz.analysis.k.replay import Foresight, replay
+from specviz.analysis.k.redraft import Redraft, steps_at
 from specviz.bench.results import results_of
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
-from specviz.store.benchmarks.redrafts import read_answers, read_replay, read_step_times
-from specviz.sweep import redraft as replay_module
+from specviz.store.benchmarks.redrafts import read_answers, read_redraft, read_step_times
+from specviz.sweep import redraft as redraft_module
 from specviz.sweep.answer import k_answer
 from specviz.sweep.evidence import Evidence, evidence
-from specviz.sweep.redraft import ReplayStopped, replay_arm
+from specviz.sweep.redraft import RedraftStopped, redraft_arm
 
 Kept = tuple[Store, str, dict[int, Cell]]
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
-    """The store, its benchmark, and what each arm measured; every arm that can be is replayed."""
+    """The store, its benchmark, and what each arm measured; every arm that can be is redrafted."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    folder = tmp_path_factory.mktemp("replay")
+    folder = tmp_path_factory.mktemp("redraft")
     with open_store(folder / "runs.duckdb") as store, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(replay_module, "TIMED_TOKENS", 6)
-        patch.setattr(replay_module, "PASSES", 2)
-        # the replay is to find by itself what the run saw
-        patch.setattr(replay_module, "corrected", lambda foresight, run: foresight)
+        patch.setattr(redraft_module, "TIMED_TOKENS", 6)
+        patch.setattr(redraft_module, "PASSES", 2)
+        # the redraft is to find by itself what the run saw
+        patch.setattr(redraft_module, "corrected", lambda redraft, run: redraft)
         benchmark_id = measured(store, folder)
         for arm in (LARGEST, LOOKUP, UNSAID):
-            replayed(store, benchmark_id, arm)
+            redrafted(store, benchmark_id, arm)
         yield store, benchmark_id, {c.arm_index: c for c in results_of(store, benchmark_id).cells}
     torch.set_num_threads(threads)
 
 
-def replayed(store: Store, benchmark_id: str, arm: int) -> list[tuple[int, int]]:
+def redrafted(store: Store, benchmark_id: str, arm: int) -> list[tuple[int, int]]:
     told: list[tuple[int, int]] = []
-    replay_arm(store, benchmark_id, arm, lambda *progress: told.append(progress), lambda: False)
+    redraft_arm(store, benchmark_id, arm, lambda *progress: told.append(progress), lambda: False)
     return told
 
 
@@ -56,23 +56,23 @@ def known(small: Kept, arm: int, k: int) -> Evidence:
     return found
 
 
-def kept(store: Store, benchmark_id: str, arm: int) -> tuple[dict[Any, Foresight], list[int]]:
+def kept(store: Store, benchmark_id: str, arm: int) -> tuple[dict[Any, Redraft], list[int]]:
     which = {"benchmark_id": benchmark_id, "arm_index": arm}
     times = store.read(read_step_times, **which)
-    return store.read(read_replay, **which), [time.k for time in times]
+    return store.read(read_redraft, **which), [time.k for time in times]
 
 
 @pytest.mark.parametrize(("arm", "k"), [(LARGEST, 3), (LOOKUP, 3), (UNSAID, 5)])
 def test_its_own_k_is_what_was_measured(small: Kept, arm: int, k: int) -> None:
     cell = small[2][arm]
-    (found,) = known(small, arm, k).predictions([k], replayed=True)
+    (found,) = known(small, arm, k).predictions([k], redrafted=True)
     assert cell.acceptance is not None and cell.speedup is not None and found.speedup is not None
     assert found.mean_acceptance_length.value == pytest.approx(
         cell.acceptance.mean_acceptance_length
     )
     assert found.draft_acceptance_rate.value == pytest.approx(cell.acceptance.draft_acceptance_rate)
     assert found.speedup.value == pytest.approx(cell.speedup.ratio)
-    (cut,) = known(small, arm, k).predictions([k], replayed=False)
+    (cut,) = known(small, arm, k).predictions([k], redrafted=False)
     assert cut.mean_acceptance_length.value == pytest.approx(cell.acceptance.mean_acceptance_length)
 
 
@@ -81,18 +81,18 @@ def test_which_k_is_told_as_data(small: Kept) -> None:
     told = k_answer(store, benchmark_id, "draft_model")
     assert json.loads(json.dumps(told)) == told | {"place": dict(told["place"])}
     sources = told["sources"]
-    assert list(sources) == ["measured here", "replayed exactly", "predicted from one run"]
+    assert list(sources) == ["measured here", "redrafted exactly", "predicted from one run"]
     ratios = {k: cells[arm].speedup for arm, k in ((SMALL, 1), (LARGEST, 3))}
     assert {point["k"] for point in sources["measured here"]["ks"]} == {1, 3}
     best = max(ratios, key=lambda k: ratios[k].ratio)  # type: ignore[union-attr]
     assert sources["measured here"]["best_k"] == best
-    assert [point["k"] for point in sources["replayed exactly"]["ks"]] == [1, 2, 3]
+    assert [point["k"] for point in sources["redrafted exactly"]["ks"]] == [1, 2, 3]
     with pytest.raises(UsageError, match="no mirror with a K: it has draft_model"):
         k_answer(store, benchmark_id, "mirror")
 
 
 def test_a_smaller_k_is_what_was_measured(small: Kept) -> None:
-    found = known(small, LARGEST, 3).predictions([1, 2, 3, 4], replayed=True)
+    found = known(small, LARGEST, 3).predictions([1, 2, 3, 4], redrafted=True)
     assert [one.k for one in found] == [1, 2, 3]
     acceptance = small[2][SMALL].acceptance
     assert acceptance is not None
@@ -106,7 +106,7 @@ def test_a_smaller_k_is_what_was_measured(small: Kept) -> None:
 
 
 @pytest.mark.parametrize(("arm", "k"), [(LARGEST, 3), (LOOKUP, 3), (UNSAID, 5)])
-def test_every_answer_is_replayed_as_it_was_given(small: Kept, arm: int, k: int) -> None:
+def test_every_answer_is_redrafted_as_it_was_given(small: Kept, arm: int, k: int) -> None:
     """The second turn of a conversation too, with the first as it was answered."""
     store, benchmark_id, _ = small
     stored = store.read(read_answers, benchmark_id, arm)
@@ -114,9 +114,9 @@ def test_every_answer_is_replayed_as_it_was_given(small: Kept, arm: int, k: int)
     found, times = kept(store, benchmark_id, arm)
     assert found.keys() == answers.keys() == {(0, 0), (1, 0), (1, 1)}
     assert times == sorted({0, 1, (1 + k) // 2, k})
-    for key, foresight in found.items():
-        steps = replay(foresight, k)
-        assert (foresight.k, foresight.output_tokens) == (k, answers[key].output_tokens)
+    for key, redraft in found.items():
+        steps = steps_at(redraft, k)
+        assert (redraft.k, redraft.output_tokens) == (k, answers[key].output_tokens)
         assert (steps.drafted, steps.accepted) == (answers[key].drafted, answers[key].accepted)
         assert steps.num_steps == answers[key].num_steps
 
@@ -126,15 +126,15 @@ def test_one_category_is_part_of_all(small: Kept) -> None:
     assert found.of(None) == found
     categories = {answer.category for answer in found.run}
     assert sum(len(found.of(category).run) for category in categories) == len(found.run) == 3
-    assert found.of("no such category").predictions([1], replayed=True) == ()
+    assert found.of("no such category").predictions([1], redrafted=True) == ()
 
 
-def test_without_a_replay_or_answers_there_is_nothing_to_predict(small: Kept) -> None:
+def test_without_a_redraft_or_answers_there_is_nothing_to_predict(small: Kept) -> None:
     store, benchmark_id, _ = small
     bare = evidence(store, benchmark_id, {SMALL: 1}, None)
     assert bare is not None
     assert bare.cost is None
-    (timeless,) = bare.predictions([1], replayed=False)
+    (timeless,) = bare.predictions([1], redrafted=False)
     acceptance = small[2][SMALL].acceptance
     assert acceptance is not None
     assert timeless.mean_acceptance_length.value == pytest.approx(acceptance.mean_acceptance_length)
@@ -143,12 +143,12 @@ def test_without_a_replay_or_answers_there_is_nothing_to_predict(small: Kept) ->
     assert evidence(store, benchmark_id, {LARGEST: 3}, PLAIN, 0.0, 2) is None
     both = evidence(store, benchmark_id, {SMALL: 1, LARGEST: 3}, None)
     assert both is not None
-    assert both.k == 3 and both.replays and both.cost is not None
+    assert both.k == 3 and both.redrafts and both.cost is not None
     line = evidence(store, benchmark_id, {SMALL: 1}, PLAIN)
     assert line is not None and line.cost is not None
     assert "a line through plain decoding and K 1" in line.cost.basis
-    assert line.predictions([1], replayed=True) == ()
-    assert len(line.predictions([1], replayed=False)) == 1
+    assert line.predictions([1], redrafted=True) == ()
+    assert len(line.predictions([1], redrafted=False)) == 1
 
 
 @pytest.mark.parametrize("calls", [0, 2, 3, 5])
@@ -159,20 +159,20 @@ def test_one_that_is_stopped_keeps_nothing_and_harms_nothing(small: Kept, calls:
     for arm in (SMALL, LARGEST):
         answers = iter([False] * calls)
         stops = partial(next, answers, True)
-        with pytest.raises(ReplayStopped):
-            replay_arm(store, benchmark_id, arm, lambda *_: None, stops)
+        with pytest.raises(RedraftStopped):
+            redraft_arm(store, benchmark_id, arm, lambda *_: None, stops)
     assert kept(store, benchmark_id, SMALL) == ({}, [])
     assert kept(store, benchmark_id, LARGEST) == earlier
 
 
 @pytest.mark.parametrize("arm", [PLAIN, NOVEL])
-def test_a_method_that_cannot_be_replayed_is_refused(small: Kept, arm: int) -> None:
+def test_a_method_that_cannot_be_redrafted_is_refused(small: Kept, arm: int) -> None:
     store, benchmark_id, _ = small
     with pytest.raises(UsageError, match=r"cannot be redrafted.*Measure each K instead\."):
-        replayed(store, benchmark_id, arm)
+        redrafted(store, benchmark_id, arm)
     assert kept(store, benchmark_id, arm) == ({}, [])
 
 
 def test_progress_is_told_answer_by_answer(small: Kept) -> None:
     store, benchmark_id, _ = small
-    assert replayed(store, benchmark_id, LOOKUP) == [(1, 3), (2, 3), (3, 3)]
+    assert redrafted(store, benchmark_id, LOOKUP) == [(1, 3), (2, 3), (3, 3)]

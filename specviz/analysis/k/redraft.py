@@ -1,8 +1,8 @@
-"""What another K would have done, from the drafts made at every position of one answer.
+"""The steps at every smaller K, from drafts made again at every position of one answer.
 
-At temperature 0 the answer does not depend on K, and a drafter that keeps nothing between steps
-but what the answer says drafts the same from the same position. So one pass that drafts at every
-position gives every smaller K exactly.
+At temperature 0 the answer does not depend on K, and a drafter whose only state is the answer so
+far drafts the same tokens from the same position. So one pass that drafts at every position gives
+the exact steps of every smaller K.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from specviz.analysis.k.answers import Answer
 
 
 @dataclass(frozen=True, slots=True)
-class Foresight:
-    """One answer, and the draft at each of its positions.
+class Redraft:
+    """One answer drafted again: the draft at each of its positions.
 
-    `drafted[i]`: tokens the method drafts behind output token i, at most `k`; `matched[i]`: how
-    many of them, from the first on, are what the target says there. Both have `output_tokens` - 1
-    entries: nothing is drafted before the first token or behind the last.
+    `drafted[i]`: number of tokens the method drafts after output token i, at most `k`;
+    `matched[i]`: how many of them, from the first on, are the target's own. Both have
+    `output_tokens` - 1 entries: nothing is drafted before the first token or after the last.
     """
 
     k: int
@@ -30,11 +30,11 @@ class Foresight:
     def __post_init__(self) -> None:
         lengths = {len(self.drafted), len(self.matched), max(self.output_tokens - 1, 0)}
         if len(lengths) > 1:
-            raise ValueError("a foresight has one draft behind every output token but the last")
+            raise ValueError("a redraft has one draft after every output token but the last")
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class StepsAtK:
     """The steps of one answer at one K: drafted and accepted tokens of each step that drafted, as
     in `Sample`, and `num_steps`, those that found nothing to draft included."""
 
@@ -43,7 +43,7 @@ class Replayed:
     num_steps: int
 
 
-def replay(answer: Foresight, k: int) -> Replayed:
+def steps_at(answer: Redraft, k: int) -> StepsAtK:
     """The steps that K = `k` would have taken. Raises ValueError above the K that was drafted."""
     if not 1 <= k <= answer.k:
         raise ValueError(f"drafts of {answer.k} tokens give K from 1 to {answer.k}, not {k}")
@@ -57,15 +57,15 @@ def replay(answer: Foresight, k: int) -> Replayed:
             accepted.append(num_accepted)
         position += num_accepted + 1
         num_steps += 1
-    return Replayed(tuple(drafted), tuple(accepted), num_steps)
+    return StepsAtK(tuple(drafted), tuple(accepted), num_steps)
 
 
-def corrected(answer: Foresight, run: Answer) -> Foresight:
-    """The foresight with what the run itself saw at the places where its steps began.
+def corrected(answer: Redraft, run: Answer) -> Redraft:
+    """The redraft with the run's own counts at the positions where its steps began.
 
-    Another engine's draft model may choose otherwise between two tokens that are as good as equal;
-    where its steps began, what it did is known. A run whose steps do not cover the answer one
-    behind the other (a lookup that found nothing now and then) does not say where they began.
+    Another engine's draft model may choose differently in a near tie; where the run's steps began,
+    what it drafted is known. A run whose steps do not cover the answer without gaps (a lookup that
+    sometimes found nothing) does not show where they began.
     """
     if run.num_undrafted or run.output_tokens != answer.output_tokens:
         return answer
@@ -78,7 +78,7 @@ def corrected(answer: Foresight, run: Answer) -> Foresight:
     return replace(answer, drafted=tuple(drafted), matched=tuple(matched))
 
 
-def mean_acceptance_length(steps: Sequence[Replayed]) -> float | None:
+def mean_acceptance_length(steps: Sequence[StepsAtK]) -> float | None:
     """1 + accepted / drafts over answers; None if nothing was drafted."""
     drafts = sum(len(answer.drafted) for answer in steps)
     accepted = sum(sum(answer.accepted) for answer in steps)

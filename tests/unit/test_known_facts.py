@@ -1,4 +1,4 @@
-"""What a benchmark's results and a server's metrics answer, and what they do not."""
+"""What a benchmark's results and a server's metrics show, and what they do not."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+from specviz.analysis.advisor.deployment import deployment_of
 from specviz.analysis.advisor.evidence import Kind
 from specviz.analysis.advisor.recommend import recommend
-from specviz.analysis.advisor.situation import situation_of
 from specviz.analysis.benchmark.results import Acceptance, ArmState, Cell, Results, Speedup
-from specviz.bench.advisor_facts import facts_of_benchmark, facts_of_load
-from specviz.config import Method, RunStatus
+from specviz.config import RunStatus
+from specviz.known_facts import facts_of_benchmark, facts_of_load
+from specviz.methods import Method
 from specviz.servers.capabilities import Capabilities
 from specviz.servers.client.probe import FoundServer
 from specviz.servers.metrics import ServerLoad
@@ -59,10 +60,10 @@ def test_a_benchmark_answers_what_it_measured() -> None:
     assert {source.kind for source in found.sources.values()} == {Kind.MEASURED}
     assert 'benchmark "made up" (01234567)' in found.sources["output_tokens"].text
     assert "1 × GPU" in found.sources["draft_fits"].text
-    told = recommend(situation_of({}, found))
-    assert told.method is Method.EAGLE3
-    assert told.draft == "head"
-    assert told.tree.nodes["acceptance"].value == 0.7
+    advice = recommend(deployment_of({}, found))
+    assert advice.method is Method.EAGLE3
+    assert advice.draft == "head"
+    assert advice.tree.nodes["acceptance"].value == 0.7
 
 
 def test_utilisation_is_that_of_the_load_in_question() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
 from specviz.analysis.advisor.recommend import recommend
-from specviz.analysis.advisor.situation import Situation
 from specviz.views.technique.tables import figures_table, questions_table
 
 HERE, THERE = Evidence(Kind.MEASURED, "here"), Evidence(Kind.PUBLISHED, "there")
@@ -28,9 +28,9 @@ def test_no_figures_are_no_lines() -> None:
 
 
 def test_every_question_has_a_line() -> None:
-    nodes = [*recommend(Situation(temperature=0.7)).tree.nodes.values()]
+    nodes = [*recommend(Deployment(temperature=0.7)).tree.nodes.values()]
     table = questions_table(nodes).set_index("question")
     assert len(table) == len(nodes)
     warm = table.loc["Temperature above 1.0?"]
-    assert (warm["answer"], warm["value"], warm["answer from"]) == ("no", "0.7", "told by you")
+    assert (warm["answer"], warm["value"], warm["answer from"]) == ("no", "0.7", "entered by you")
     assert "Production benchmark 2026" in warm["rule from"]

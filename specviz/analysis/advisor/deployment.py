@@ -1,4 +1,4 @@
-"""Everything that is known before deciding."""
+"""What is known about a deployment before deciding, and where each value comes from."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from specviz.analysis.advisor.evidence import TOLD, Evidence
+from specviz.analysis.advisor.evidence import TYPED, Evidence
 from specviz.analysis.advisor.inputs import INPUTS, Answer
 from specviz.analysis.advisor.measured import Measured
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
-    """What was told or read; None: not known. Units as in `inputs.INPUTS`.
+class Deployment:
+    """What was entered or read; None: not known. Units as in `inputs.INPUTS`.
 
-    `sources` names where values that were read are from; all others were told. `measured` are the
-    figures of a benchmark. Raises UsageError for a value out of its range.
+    `sources` says where values that were read come from; all others were entered by the user.
+    `measured` are the figures of a benchmark. Raises UsageError for a value out of its range.
     """
 
     temperature: float | None = None
@@ -43,17 +43,17 @@ class Situation:
     @property
     def answers(self) -> dict[str, Answer]:
         """What is known, by the names of `INPUTS`."""
-        told = {name: getattr(self, name) for name in INPUTS}
-        return {name: value for name, value in told.items() if value is not None}
+        every = {name: getattr(self, name) for name in INPUTS}
+        return {name: value for name, value in every.items() if value is not None}
 
     def source(self, name: str) -> Evidence:
         """What the value of `name` rests on."""
-        return self.sources.get(name, TOLD)
+        return self.sources.get(name, TYPED)
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What a benchmark, a server or a pair of folders tells, and what it cannot tell."""
+class KnownFacts:
+    """What a benchmark, a server or two model folders show; `notes`: what they do not."""
 
     answers: Mapping[str, Answer]
     sources: Mapping[str, Evidence]
@@ -61,8 +61,8 @@ class Facts:
     notes: tuple[str, ...] = ()
 
 
-def situation_of(told: Mapping[str, Answer], *facts: Facts) -> Situation:
-    """One situation: what was told goes before what was read, earlier facts before later ones.
+def deployment_of(entered: Mapping[str, Answer], *facts: KnownFacts) -> Deployment:
+    """One deployment: what was entered goes before what was read, earlier facts before later ones.
 
     Raises UsageError for a value out of its range.
     """
@@ -72,9 +72,9 @@ def situation_of(told: Mapping[str, Answer], *facts: Facts) -> Situation:
         for name, value in one.answers.items():
             if name not in answers:
                 answers[name], sources[name] = value, one.sources[name]
-    sources = {name: source for name, source in sources.items() if name not in told}
+    sources = {name: source for name, source in sources.items() if name not in entered}
     measured = next((one.measured for one in facts if one.measured is not None), None)
-    return Situation(**{**answers, **told}, measured=measured, sources=sources)
+    return Deployment(**{**answers, **entered}, measured=measured, sources=sources)
 
 
-assert set(INPUTS) <= {one.name for one in fields(Situation)}
+assert set(INPUTS) <= {one.name for one in fields(Deployment)}

@@ -1,4 +1,4 @@
-"""Replays in the background: one at a time, in turn with what measures, and told how they end."""
+"""Redrafts in the background: one at a time, in turn with what measures, and told how they end."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from typing import Any
 import pytest
 from bench_boards import until
 
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.engines.redraft import redraftable
 from specviz.errors import UsageError
-from specviz.live.measuring_lock import Turn
-from specviz.sweep import redraft_board as replays_module
-from specviz.sweep.redraft import ReplayStopped
-from specviz.sweep.redraft_board import ReplayBoard, ReplayProgress
+from specviz.live.measuring_lock import MeasuringLock
+from specviz.methods import Method
+from specviz.sweep import redraft_board as redrafts_module
+from specviz.sweep.redraft import RedraftStopped
+from specviz.sweep.redraft_board import RedraftBoard, RedraftProgress
 
-STOPPED = "Stopped: nothing of it was kept."
+STOPPED = "Stopped: nothing was kept."
 
 
 class Gate:
-    """A replay of two answers that waits between them, and then ends as `outcome` says."""
+    """A redraft of two answers that waits between them, and then ends as `outcome` says."""
 
     def __init__(self) -> None:
         self.reached, self.opened = threading.Event(), threading.Event()
@@ -43,7 +44,7 @@ class Gate:
         self.reached.set()
         until(lambda: self.opened.is_set() or stops())
         if stops():
-            raise ReplayStopped
+            raise RedraftStopped
         if self.outcome:
             raise self.outcome
         report(2, 2)
@@ -52,69 +53,71 @@ class Gate:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     made = Gate()
-    monkeypatch.setattr(replays_module, "replay_arm", made)
+    monkeypatch.setattr(redrafts_module, "redraft_arm", made)
     return made
 
 
 @pytest.fixture
-def turn() -> Turn:
-    return Turn()
+def measuring_lock() -> MeasuringLock:
+    return MeasuringLock()
 
 
 @pytest.fixture
-def board(gate: Gate, turn: Turn) -> Iterator[ReplayBoard]:
-    made = ReplayBoard(None, turn)  # type: ignore[arg-type]  # the gate needs no store
+def board(gate: Gate, measuring_lock: MeasuringLock) -> Iterator[RedraftBoard]:
+    made = RedraftBoard(None, measuring_lock)  # type: ignore[arg-type]  # the gate needs no store
     yield made
     made.close(5)
 
 
-def test_one_replay_at_a_time_and_its_progress(board: ReplayBoard, gate: Gate) -> None:
+def test_one_redraft_at_a_time_and_its_progress(board: RedraftBoard, gate: Gate) -> None:
     assert board.progress("b", 1) is None
     board.start("b", 1)
     assert gate.reached.wait(5)
-    assert board.progress("b", 1) == ReplayProgress(1, 2)
-    with pytest.raises(UsageError, match="Another replay is running"):
+    assert board.progress("b", 1) == RedraftProgress(1, 2)
+    with pytest.raises(UsageError, match="Another redraft is running"):
         board.start("b", 2)
     assert board.progress("b", 2) is None
     gate.opened.set()
     board.wait(5)
-    assert board.progress("b", 1) == ReplayProgress(2, 2, ended=True)
+    assert board.progress("b", 1) == RedraftProgress(2, 2, ended=True)
     board.start("b", 2)
     board.wait(5)
-    assert board.progress("b", 2) == ReplayProgress(2, 2, ended=True)
+    assert board.progress("b", 2) == RedraftProgress(2, 2, ended=True)
     assert gate.arms == [("b", 1), ("b", 2)]
 
 
-def test_one_that_was_stopped_says_so_and_the_next_one_runs(board: ReplayBoard, gate: Gate) -> None:
+def test_a_stopped_one_says_so_and_the_next_one_runs(board: RedraftBoard, gate: Gate) -> None:
     board.start("b", 1)
     assert gate.reached.wait(5)
     board.stop()
     board.wait(5)
-    assert board.progress("b", 1) == ReplayProgress(1, 2, ended=True, error=STOPPED)
+    assert board.progress("b", 1) == RedraftProgress(1, 2, ended=True, error=STOPPED)
     gate.opened.set()
     board.start("b", 1)
     board.wait(5)
-    assert board.progress("b", 1) == ReplayProgress(2, 2, ended=True)
+    assert board.progress("b", 1) == RedraftProgress(2, 2, ended=True)
 
 
 @pytest.mark.parametrize(
     ("outcome", "said"),
     [
-        (UsageError("There is nothing to replay."), "There is nothing to replay."),
+        (UsageError("There is nothing to redraft."), "There is nothing to redraft."),
         (KeyError("defect"), "KeyError: 'defect'"),
     ],
 )
 def test_why_one_ended_is_told(
-    board: ReplayBoard, gate: Gate, outcome: Exception, said: str
+    board: RedraftBoard, gate: Gate, outcome: Exception, said: str
 ) -> None:
     gate.outcome = outcome
     gate.opened.set()
     board.start("b", 1)
     board.wait(5)
-    assert board.progress("b", 1) == ReplayProgress(1, 2, ended=True, error=said)
+    assert board.progress("b", 1) == RedraftProgress(1, 2, ended=True, error=said)
 
 
-async def test_nothing_else_measures_meanwhile(board: ReplayBoard, gate: Gate, turn: Turn) -> None:
+async def test_nothing_else_measures_meanwhile(
+    board: RedraftBoard, gate: Gate, measuring_lock: MeasuringLock
+) -> None:
     board.start("b", 1)
     assert await asyncio.to_thread(gate.reached.wait, 5)
     waited: list[bool] = []
@@ -123,31 +126,31 @@ async def test_nothing_else_measures_meanwhile(board: ReplayBoard, gate: Gate, t
         waited.append(gate.opened.is_set())
         gate.opened.set()
 
-    async with turn.taken(on_wait):
+    async with measuring_lock.hold(on_wait):
         board.wait(5)
     assert waited[0] is False
-    assert board.progress("b", 1) == ReplayProgress(2, 2, ended=True)
+    assert board.progress("b", 1) == RedraftProgress(2, 2, ended=True)
 
 
 async def test_one_that_waits_its_turn_can_be_stopped(
-    board: ReplayBoard, gate: Gate, turn: Turn
+    board: RedraftBoard, gate: Gate, measuring_lock: MeasuringLock
 ) -> None:
-    async with turn.taken():
+    async with measuring_lock.hold():
         board.start("b", 1)
         await asyncio.sleep(0.1)
-        assert board.progress("b", 1) == ReplayProgress() and gate.arms == []
+        assert board.progress("b", 1) == RedraftProgress() and gate.arms == []
         board.stop()
         await asyncio.to_thread(board.wait, 5)
-        assert board.progress("b", 1) == ReplayProgress(ended=True, error=STOPPED)
+        assert board.progress("b", 1) == RedraftProgress(ended=True, error=STOPPED)
     assert gate.arms == []
 
 
-def test_closing_ends_what_runs(board: ReplayBoard, gate: Gate) -> None:
+def test_closing_ends_what_runs(board: RedraftBoard, gate: Gate) -> None:
     board.close()
     board.start("b", 1)
     assert gate.reached.wait(5)
     board.close(5)
-    assert board.progress("b", 1) == ReplayProgress(1, 2, ended=True, error=STOPPED)
+    assert board.progress("b", 1) == RedraftProgress(1, 2, ended=True, error=STOPPED)
 
 
 def config(method: Method | None, k: int | None = 3, **changes: Any) -> RunConfig:
@@ -175,7 +178,7 @@ def config(method: Method | None, k: int | None = 3, **changes: Any) -> RunConfi
         (Method.EAGLE, {"model": ".", "draft": "no/such/draft"}, "no/such/draft is none"),
     ],
 )
-def test_what_cannot_be_replayed_is_refused_with_the_reason(
+def test_what_cannot_be_redrafted_is_refused_with_the_reason(
     method: Method | None, changes: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(UsageError, match=said) as refused:

@@ -1,4 +1,4 @@
-"""A replay takes the steps that decoding token by token takes, at every K."""
+"""A redraft takes the steps that decoding token by token takes, at every K."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from k_answers import Price, decode, foresights, timed
+from k_answers import Price, decode, redrafts, timed
 
-from specviz.analysis.k.replay import (
-    Foresight,
-    Replayed,
+from specviz.analysis.k.redraft import (
+    Redraft,
+    StepsAtK,
     corrected,
     mean_acceptance_length,
-    replay,
+    steps_at,
 )
 
 
-@given(foresights())
-def test_every_k_takes_the_steps_of_decoding(answer: Foresight) -> None:
+@given(redrafts())
+def test_every_k_takes_the_steps_of_decoding(answer: Redraft) -> None:
     for k in range(1, answer.k + 1):
         drafted, accepted, num_steps = decode(answer, k)
-        assert replay(answer, k) == Replayed(tuple(drafted), tuple(accepted), num_steps)
+        assert steps_at(answer, k) == StepsAtK(tuple(drafted), tuple(accepted), num_steps)
 
 
-@given(foresights())
-def test_steps_cover_the_answer_and_only_the_last_may_go_beyond(answer: Foresight) -> None:
+@given(redrafts())
+def test_steps_cover_the_answer_and_only_the_last_may_go_beyond(answer: Redraft) -> None:
     for k in range(1, answer.k + 1):
-        taken = replay(answer, k)
+        taken = steps_at(answer, k)
         assert all(0 <= a <= d for a, d in zip(taken.accepted, taken.drafted, strict=True))
         assert all(1 <= drafted <= k for drafted in taken.drafted)
         assert len(taken.drafted) <= taken.num_steps
@@ -49,57 +49,61 @@ def test_steps_cover_the_answer_and_only_the_last_may_go_beyond(answer: Foresigh
 def test_a_hand_case(
     k: int, drafted: tuple[int, ...], accepted: tuple[int, ...], num_steps: int
 ) -> None:
-    answer = Foresight(3, 6, drafted=(3, 3, 3, 0, 2), matched=(2, 0, 0, 0, 1))
-    assert replay(answer, k) == Replayed(drafted, accepted, num_steps)
+    answer = Redraft(3, 6, drafted=(3, 3, 3, 0, 2), matched=(2, 0, 0, 0, 1))
+    assert steps_at(answer, k) == StepsAtK(drafted, accepted, num_steps)
 
 
 @pytest.mark.parametrize("length", [2, 9, 10, 11, 41])
 def test_a_perfect_draft_needs_the_fewest_steps_and_a_wrong_one_a_step_per_token(
     length: int,
 ) -> None:
-    perfect = Foresight(4, length, (4,) * (length - 1), (4,) * (length - 1))
-    assert [replay(perfect, k).num_steps for k in range(1, 5)] == [
+    perfect = Redraft(4, length, (4,) * (length - 1), (4,) * (length - 1))
+    assert [steps_at(perfect, k).num_steps for k in range(1, 5)] == [
         -(-(length - 1) // (k + 1)) for k in range(1, 5)
     ]
-    wrong = Foresight(4, length, (4,) * (length - 1), (0,) * (length - 1))
-    assert {replay(wrong, k).num_steps for k in range(1, 5)} == {length - 1}
+    wrong = Redraft(4, length, (4,) * (length - 1), (0,) * (length - 1))
+    assert {steps_at(wrong, k).num_steps for k in range(1, 5)} == {length - 1}
 
 
-@given(foresights())
-def test_a_k_that_was_not_drafted_is_refused(answer: Foresight) -> None:
+@given(redrafts())
+def test_a_k_that_was_not_drafted_is_refused(answer: Redraft) -> None:
     for k in (-1, 0, answer.k + 1, answer.k + 20):
         with pytest.raises(ValueError, match=f"from 1 to {answer.k}, not {k}"):
-            replay(answer, k)
+            steps_at(answer, k)
 
 
 @pytest.mark.parametrize("length", [0, 1])
 def test_an_answer_without_a_second_token_has_no_step(length: int) -> None:
-    assert replay(Foresight(3, length, (), ()), 2) == Replayed((), (), 0)
+    assert steps_at(Redraft(3, length, (), ()), 2) == StepsAtK((), (), 0)
 
 
 @pytest.mark.parametrize(
     ("drafted", "matched"), [((1, 1, 1), (1, 1, 1)), ((1, 1), (1,)), ((1,), (1, 1)), ((), ())]
 )
-def test_a_foresight_with_a_draft_missing_is_refused(
+def test_a_redraft_with_a_draft_missing_is_refused(
     drafted: tuple[int, ...], matched: tuple[int, ...]
 ) -> None:
-    with pytest.raises(ValueError, match="behind every output token but the last"):
-        Foresight(1, 3, drafted, matched)
+    with pytest.raises(ValueError, match="after every output token but the last"):
+        Redraft(1, 3, drafted, matched)
 
 
 def test_mean_acceptance_length_is_over_all_drafts_of_all_answers() -> None:
-    some = [Replayed((3, 3), (3, 1), 2), Replayed((2,), (0,), 5), Replayed((), (), 4)]
+    some = [
+        StepsAtK((3, 3), (3, 1), 2),
+        StepsAtK((2,), (0,), 5),
+        StepsAtK((), (), 4),
+    ]
     assert mean_acceptance_length(some) == pytest.approx(1 + 4 / 3)
-    assert mean_acceptance_length([Replayed((), (), 4)]) is None
+    assert mean_acceptance_length([StepsAtK((), (), 4)]) is None
     assert mean_acceptance_length([]) is None
 
 
-@given(st.integers(1, 6).flatmap(lambda k: foresights(k=k, least_drafted=k)), st.randoms())
+@given(st.integers(1, 6).flatmap(lambda k: redrafts(k=k, least_drafted=k)), st.randoms())
 def test_what_the_run_saw_takes_the_place_of_what_another_engine_drafts(answer, random) -> None:
     run = timed(0, answer, answer.k, Price())
     other = replace(answer, matched=tuple(random.randint(0, answer.k) for _ in answer.matched))
     found = corrected(other, run)
-    steps = replay(found, answer.k)
+    steps = steps_at(found, answer.k)
     assert (steps.drafted, steps.accepted) == (run.drafted, run.accepted)
     begun, position = set(), 0
     for accepted in run.accepted:
@@ -112,20 +116,20 @@ def test_what_the_run_saw_takes_the_place_of_what_another_engine_drafts(answer, 
     )
 
 
-@given(st.integers(1, 6).flatmap(lambda k: foresights(k=k, least_drafted=k)))
-def test_nothing_is_corrected_where_the_run_agrees(answer: Foresight) -> None:
+@given(st.integers(1, 6).flatmap(lambda k: redrafts(k=k, least_drafted=k)))
+def test_nothing_is_corrected_where_the_run_agrees(answer: Redraft) -> None:
     assert corrected(answer, timed(0, answer, answer.k, Price())) == answer
 
 
-@given(foresights())
-def test_lookups_are_left_as_they_are(answer: Foresight) -> None:
+@given(redrafts())
+def test_lookups_are_left_as_they_are(answer: Redraft) -> None:
     assert corrected(answer, timed(0, answer, answer.k, Price())) == answer
 
 
 def test_answers_of_another_length_and_lookups_tell_nothing_about_places() -> None:
-    answer = Foresight(2, 6, (2,) * 5, (0, 1, 2, 0, 1))
+    answer = Redraft(2, 6, (2,) * 5, (0, 1, 2, 0, 1))
     run = timed(0, answer, 2, Price())
-    longer = Foresight(2, 7, (2,) * 6, (2,) * 6)
+    longer = Redraft(2, 7, (2,) * 6, (2,) * 6)
     assert corrected(longer, run) == longer
     lookup = replace(run, drafted=(2,), accepted=(1,))
     other = replace(answer, matched=(2,) * 5)

@@ -1,4 +1,4 @@
-"""A small real benchmark of the embedded demo family, for the tests of its replay."""
+"""A small real benchmark of the embedded demo family, for the tests of its redraft."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from bench_plans import BASELINE, arm
 from specviz.bench.board import BenchBoard
 from specviz.bench.plan import Plan
 from specviz.bench.progress import BenchPhase
-from specviz.config import Method, RunConfig
-from specviz.live.measuring_lock import Turn
+from specviz.config import RunConfig
+from specviz.live.measuring_lock import MeasuringLock
+from specviz.methods import Method
 from specviz.opening import TimedArm, open_timed_arm
 from specviz.prompts.sets import PromptSource
 from specviz.store import Store
@@ -43,7 +44,7 @@ def measured(store: Store, folder: Path) -> str:
     lines = [{"question_id": index, "turns": turns} for index, turns in enumerate(TURNS)]
     path.write_text("\n".join(map(json.dumps, lines)))
     source = PromptSource(file=str(path), format="spec-bench")
-    board = BenchBoard(store, Turn(), _arms)
+    board = BenchBoard(store, MeasuringLock(), _arms)
     benchmark_id = board.start(Plan("Small", ARMS, source, warmup=1, max_tokens=20))
     assert ended(board, benchmark_id) is BenchPhase.FINISHED, store.read(
         read_benchmark, benchmark_id

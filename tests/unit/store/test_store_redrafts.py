@@ -1,4 +1,4 @@
-"""Replays in the database, and the answers that they and predictions start from."""
+"""Redrafts in the database, and the answers that they and predictions start from."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from store_samples import CONFIG, new_run
 
 from specviz.analysis.k.answers import Answer, Key
-from specviz.analysis.k.replay import Foresight
+from specviz.analysis.k.redraft import Redraft
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.sample import Sample
 from specviz.store import BenchmarkLog, RoundRow, SampleRow, Store
 from specviz.store.benchmarks.redrafts import (
     StepTime,
     StoredAnswer,
-    put_replay,
+    put_redraft,
     read_answers,
-    read_replay,
+    read_redraft,
     read_step_times,
 )
 from specviz.trace import Fidelity
@@ -121,16 +121,16 @@ def test_failed_requests_and_unknown_lengths_are_left_out(store: Store) -> None:
 
 
 @st.composite
-def foresights(draw: st.DrawFn) -> Foresight:
+def redraft(draw: st.DrawFn) -> Redraft:
     k = draw(st.integers(1, 32))
     drafted = draw(st.lists(st.integers(0, k), max_size=6))
     matched = tuple(draw(st.integers(0, number)) for number in drafted)
     length = len(drafted) + 1 if drafted else draw(st.integers(0, 1))
-    return Foresight(k, length, tuple(drafted), matched)
+    return Redraft(k, length, tuple(drafted), matched)
 
 
 keys = st.tuples(st.integers(0, 10**6), st.integers(0, 5))
-replays = st.dictionaries(keys, foresights(), max_size=5)
+redrafts = st.dictionaries(keys, redraft(), max_size=5)
 times = st.lists(
     st.builds(StepTime, st.integers(0, 32), st.floats(1e-3, 1e6), st.integers(1, 10**6)),
     max_size=4,
@@ -143,26 +143,26 @@ SOME = settings(
 )
 
 
-def put(store: Store, arm: int, answers: dict[Key, Foresight], timed: list[StepTime]) -> None:
-    store.write(put_replay, "b", arm_index=arm, answers=answers, times=timed)
+def put(store: Store, arm: int, answers: dict[Key, Redraft], timed: list[StepTime]) -> None:
+    store.write(put_redraft, "b", arm_index=arm, answers=answers, times=timed)
 
 
 def stored(store: Store, arm: int, benchmark_id: str = "b") -> tuple[Any, list[StepTime]]:
     which = {"benchmark_id": benchmark_id, "arm_index": arm}
-    return store.read(read_replay, **which), store.read(read_step_times, **which)
+    return store.read(read_redraft, **which), store.read(read_step_times, **which)
 
 
 @SOME
-@given(replays, times, replays, times)
-def test_a_replay_comes_back_and_takes_the_place_of_the_one_before(
+@given(redrafts, times, redrafts, times)
+def test_a_redraft_comes_back_and_takes_the_place_of_the_one_before(
     shared_store: Store,
-    first: dict[Key, Foresight],
+    first: dict[Key, Redraft],
     timed: list[StepTime],
-    second: dict[Key, Foresight],
+    second: dict[Key, Redraft],
     timed_again: list[StepTime],
 ) -> None:
-    kept: tuple[dict[Key, Foresight], list[StepTime]] = (
-        {(1, 0): Foresight(2, 2, (2,), (1,))},
+    kept: tuple[dict[Key, Redraft], list[StepTime]] = (
+        {(1, 0): Redraft(2, 2, (2,), (1,))},
         [StepTime(2, 9.5, 7)],
     )
     put(shared_store, 1, *kept)
@@ -174,5 +174,5 @@ def test_a_replay_comes_back_and_takes_the_place_of_the_one_before(
     assert stored(shared_store, 0, "other") == ({}, [])
 
 
-def test_what_was_not_replayed_is_empty(store: Store) -> None:
+def test_what_was_not_redrafted_is_empty(store: Store) -> None:
     assert stored(store, 0) == ({}, [])
