@@ -47,7 +47,7 @@ from specviz.config import Method, Sampling
 from specviz.machine import hardware_summary, package_version, vllm_version
 from specviz.paths import LOGS, PROJECT_ROOT
 from specviz.prompts.shipped import CATEGORIES, load_prompts
-from specviz.servers.arms import demo_spec
+from specviz.servers.kinds import demo_spec
 from specviz.servers.launch.pool import ServerPool
 
 PER_CATEGORY = 8
@@ -95,8 +95,8 @@ def replaying(recording: Path, interval_ms: float) -> Iterator[str]:
     process = subprocess.Popen(
         [*module, "--interval-ms", str(interval_ms)], cwd=PROJECT_ROOT, stdout=subprocess.PIPE
     )
+    assert process.stdout is not None
     try:
-        assert process.stdout is not None
         yield f"http://127.0.0.1:{int(process.stdout.readline())}"
     finally:
         process.terminate()

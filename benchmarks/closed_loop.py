@@ -13,7 +13,7 @@ from pathlib import Path
 
 from specviz.config import Prompt, Sampling
 from specviz.sample import Sample
-from specviz.servers.timing.timed import TimedServer, open_timed
+from specviz.servers.timing.timed_server import TimedServer, open_timed_server
 
 
 async def closed_loop(
@@ -34,7 +34,7 @@ async def closed_loop(
 
 
 async def run(url: str, prompts: Sequence[Prompt], concurrency: int) -> None:
-    server = await open_timed(url)
+    server = await open_timed_server(url)
     try:
         samples = await closed_loop(server, prompts, Sampling(), concurrency)
     finally:

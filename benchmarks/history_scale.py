@@ -13,6 +13,7 @@ import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
@@ -74,34 +75,34 @@ def asks(runs: list[str]) -> list[Ask]:
         ),
         "by text of a prompt": HistoryFilter(text="tok"),
     }
-    listed = [
-        Ask("Runs", name, lambda store, f=wanted: store.read(read_history, f))
-        for name, wanted in filters.items()
-    ]
+    listed = [Ask("Runs", name, reading(read_history, wanted)) for name, wanted in filters.items()]
     asked = [
-        Ask("Query", question.question_id, lambda store, sql=question.sql: run_sql(store, sql))
+        Ask("Query", question.question_id, partial(run_sql, sql=question.sql))
         for group in question_groups()
         for question in group.questions
     ]
     items = [Item(Kind.RUN, run)]
     return [
         *listed,
-        Ask("Runs", "by acceptance", lambda store: store.read(
-            read_history, order=Order.ACCEPTANCE)),
-        Ask("Runs", "choices", lambda store: store.read(read_choices)),
-        Ask("Runs", "storage of one", lambda store: store.read(read_share, items)),
-        Ask("Run", "run", lambda store: store.read(read_run, run)),
-        Ask("Run", "its requests", lambda store: store.read(read_titles, run)),
-        Ask("Run", "a request", lambda store: store.read(read_request, run, 3)),
-        Ask("Compare", "what there is", lambda store: store.read(read_candidates, 200)),
-        Ask("Compare", "two runs", lambda store: store.read(read_compared, pair)),
-        Ask("Compare", "their requests", lambda store: store.read(read_compared_requests, pair)),
-        Ask("Query", "tables and columns", lambda store: store.read(read_schema)),
-        Ask("Query", "saved queries", lambda store: store.read(read_queries)),
-        Ask("Benchmark, K, Technique, Cost", "benchmarks", lambda store: store.read(
-            read_benchmarks)),
+        Ask("Runs", "by acceptance", reading(partial(read_history, order=Order.ACCEPTANCE))),
+        Ask("Runs", "choices", reading(read_choices)),
+        Ask("Runs", "storage of one", reading(read_share, items)),
+        Ask("Run", "run", reading(read_run, run)),
+        Ask("Run", "its requests", reading(read_titles, run)),
+        Ask("Run", "a request", reading(read_request, run, 3)),
+        Ask("Compare", "what there is", reading(read_candidates, 200)),
+        Ask("Compare", "two runs", reading(read_compared, pair)),
+        Ask("Compare", "their requests", reading(read_compared_requests, pair)),
+        Ask("Query", "tables and columns", reading(read_schema)),
+        Ask("Query", "saved queries", reading(read_queries)),
+        Ask("Benchmark, K, Technique, Cost", "benchmarks", reading(read_benchmarks)),
         *asked,
-    ]  # fmt: skip
+    ]
+
+
+def reading(read: Callable[..., object], *arguments: object) -> Callable[[Store], object]:
+    """The query that a page sends with `store.read`."""
+    return lambda store: store.read(read, *arguments)
 
 
 def loads(runs: list[str]) -> list[Load]:
@@ -185,10 +186,8 @@ def asked_of(path: Path) -> dict[str, object]:
         opened: list[float] = []
         for turn in range(TURNS + 1):
             for ask in rng.sample(everything, len(everything)):
-                took[f"{ask.page}: {ask.name}"].append(ms_of(lambda ask=ask: ask.call(store)))
-            opened += [
-                ms_of(lambda one=one: store.read(read_trace, one)) for one in ids[turn::TURNS]
-            ]
+                took[f"{ask.page}: {ask.name}"].append(ms_of(partial(ask.call, store)))
+            opened += [ms_of(partial(store.read, read_trace, one)) for one in ids[turn::TURNS]]
     took = {name: times[1:] for name, times in took.items()}  # the first one reads the disk
     for name, times in sorted(took.items(), key=lambda one: -p95(one[1])):
         print(f"{name:55} median {median(times):6.1f} ms   P95 {p95(times):6.1f} ms")
@@ -218,7 +217,7 @@ def timed(page: Page, wanted: list[Load], go: Callable[[Load], object]) -> dict[
     took: dict[str, list[float]] = {load.name: [] for load in wanted}
     for turn in range(LOADS + 1):
         for load in wanted:
-            ms = ms_of(lambda load=load: arrive(page, load, go))
+            ms = ms_of(partial(arrive, page, load, go))
             if turn > 0:  # the first time fills caches
                 took[load.name].append(ms)
             page.wait_for_timeout(500)  # let it finish: the rest belongs to this page

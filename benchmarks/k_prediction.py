@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.results_file import add_save_option, save
 from specviz import runtime
+from specviz.analysis.benchmark.results import Cell
 from specviz.analysis.k.curves import Source
+from specviz.bench.plan import Plan
 from specviz.bench.results import results_of
 from specviz.config import EngineKind, Method, RunConfig
 from specviz.errors import UsageError
@@ -42,7 +44,7 @@ class Row:
     speedup_off: float | None
 
 
-def plan_of(engine: EngineKind, method: Method, prompts: int):
+def plan_of(engine: EngineKind, method: Method, prompts: int) -> Plan:
     every = dict.fromkeys(CATEGORIES, 1.0)
     return sweep_plan(
         RunConfig(engine, method),
@@ -80,10 +82,13 @@ def compare(store: Store, benchmark_id: str) -> list[Row]:
     ]
 
 
-def rows(source: Source, known: Evidence, cells, *, redrafted: bool) -> list[Row]:
+def rows(
+    source: Source, known: Evidence, cells: Mapping[int | None, Cell], *, redrafted: bool
+) -> list[Row]:
     found = []
     for predicted in known.predictions(range(1, LARGEST), redrafted=redrafted):
         cell = cells[predicted.k]
+        assert cell.acceptance is not None  # it has a K
         speedup = cell.speedup.ratio if cell.speedup else None
         estimate = predicted.speedup.value if predicted.speedup else None
         found.append(

@@ -216,7 +216,8 @@ class _Maker:
 
     def _tokens(self, size: int) -> NDArray[np.int32]:
         ranks = np.minimum(self._rng.zipf(1.3, size) - 1, VOCABULARY - 1)
-        return self._order[ranks]
+        tokens: NDArray[np.int32] = self._order[ranks]
+        return tokens
 
     def _probs(self, size: int) -> NDArray[np.float32]:
         return (1 / (1 + np.exp(-self._rng.normal(2, 3, size)))).astype(np.float32)

@@ -18,6 +18,7 @@ from specviz.bench.plan_toml import read_plan
 from specviz.bench.results import results_of
 from specviz.machine import hardware_summary
 from specviz.paths import PLANS
+from specviz.prompts.sets import load_conversations
 
 NAMES = ("two-minutes", "k-sweep", "temperature-sweep")
 """`documents` needs models that do not ship."""
@@ -47,8 +48,8 @@ def rows_of(results: Results) -> list[Row]:
             str(engines[cell.arm_index]),
             cell.temperature,
             cell.load,
-            cell.acceptance.rate if cell.acceptance else None,
-            cell.acceptance.length if cell.acceptance else None,
+            cell.acceptance.draft_acceptance_rate if cell.acceptance else None,
+            cell.acceptance.mean_acceptance_length if cell.acceptance else None,
             cell.speedup.ratio if cell.speedup else None,
             cell.speedup.low if cell.speedup else None,
             cell.speedup.high if cell.speedup else None,
@@ -69,7 +70,7 @@ def line(row: Row) -> str:
 
 
 def measured(name: str) -> tuple[Results, int]:
-    """The results of a plan and how many prompts it sent; the runs themselves are not kept."""
+    """The results of a plan and how many prompts it has; the runs themselves are not kept."""
     plan = read_plan(PLANS / f"{name}.toml")
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -77,7 +78,7 @@ def measured(name: str) -> tuple[Results, int]:
     ):
         benchmark_id = current.benchmarks.start(plan)
         current.benchmarks.wait(benchmark_id)
-        return results_of(current.store, benchmark_id), plan.prompts.count
+        return results_of(current.store, benchmark_id), len(load_conversations(plan.prompts))
 
 
 def main() -> None:
@@ -88,16 +89,17 @@ def main() -> None:
     add_save_option(parser, "plans")
     options = parser.parse_args()
     print(hardware_summary())
-    found = {}
+    found: dict[str, dict[str, object]] = {}
+    total = 0
     for name in options.plan or NAMES:
         results, prompts = measured(name)
         rows = rows_of(results)
         print(f"== {name}, {prompts} prompts")
         for row in rows:
             print(line(row))
+        total += prompts
         found[name] = {"prompts": prompts, "rows": [asdict(row) for row in rows]}
     if options.save:
-        total = sum(plan["prompts"] for plan in found.values())
         save(options.save, {"plans": found}, prompts=total)
 
 

@@ -1,34 +1,32 @@
-"""From a fresh clone to the page: seconds of `make install` with an empty cache and of `make run`.
+"""From a fresh clone to the page: `make install` with empty caches, then `make run`.
 
-What is committed is cloned into a temporary folder, once per round; uv's and pip's caches are empty
-each time. `--pip` adds one installation by pip, which is what make does where uv cannot be had.
+The committed tree is cloned into a temporary folder once per round. `--pip` adds one installation
+with pip, as `make` does if uv is not available.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import subprocess
 import tempfile
 import urllib.request
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from time import monotonic, perf_counter, sleep
 
-from specviz.machine import git_revision, hardware_summary
+from benchmarks.results_file import add_save_option, save
+from specviz.machine import hardware_summary
 from specviz.paths import PROJECT_ROOT
 
-RESULTS = PROJECT_ROOT / "benchmarks" / "results" / "setup.json"
 PAGE_LIMIT_S = 300.0
-# Of the environment that this runs in, and not of a fresh shell.
+# Variables of this environment that a fresh shell would not have.
 NOT_FRESH = {"PYTHON", "PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL"}
 
 
 def environment(folder: Path, port: int) -> dict[str, str]:
-    """That of a fresh shell, with empty caches, a store and a port of its own."""
+    """The environment of a fresh shell, with empty caches and its own store and port."""
     kept = {name: value for name, value in os.environ.items() if name not in NOT_FRESH}
     return kept | {
         "UV_CACHE_DIR": str(folder / "uv-cache"),
@@ -39,7 +37,7 @@ def environment(folder: Path, port: int) -> dict[str, str]:
 
 
 def clone(folder: Path) -> Path:
-    """What is committed, in a folder that has nothing else."""
+    """The committed tree in an empty folder."""
     subprocess.run(["git", "clone", "--quiet", PROJECT_ROOT, folder / "clone"], check=True)
     return folder / "clone"
 
@@ -94,7 +92,7 @@ def one_round(port: int) -> dict[str, float]:
 
 
 def pip_seconds(port: int) -> float:
-    """Seconds of `make install` where uv cannot be had: no version is what the lock asks for."""
+    """Seconds of `make install` without uv: the lock asks for a version that does not exist."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         checkout = clone(folder)
@@ -110,19 +108,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--port", type=int, default=8599)
     parser.add_argument("--pip", action="store_true", help="install once with pip as well")
+    add_save_option(parser, "setup_time")
     options = parser.parse_args()
+    print(hardware_summary())
     rounds = [one_round(options.port) for _ in range(options.rounds)]
-    result = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "git_revision": git_revision(),
-        "hardware": hardware_summary(),
-        "commands": ["make install", f"SPECVIZ_PORT={options.port} make run"],
-        "median": {name: round(median(r[name] for r in rounds), 1) for name in rounds[0]},
-        "pip_install_s": round(pip_seconds(options.port), 1) if options.pip else None,
-        "rounds": rounds,
-    }
-    RESULTS.write_text(json.dumps(result, indent=1) + "\n")
-    print(json.dumps(result, indent=1))
+    for name in rounds[0]:
+        values = [one[name] for one in rounds]
+        print(f"{name:16} median {median(values):6.1f}  {min(values):.1f} to {max(values):.1f}")
+    pip_s = pip_seconds(options.port) if options.pip else None
+    if pip_s is not None:
+        print(f"pip_install_s    {pip_s:.1f}")
+    if options.save:
+        save(options.save, {"rounds": rounds, "pip_install_s": pip_s})
 
 
 if __name__ == "__main__":

@@ -39,9 +39,9 @@ from specviz.machine import cpu_count, hardware_summary, vllm_version
 from specviz.paths import LOGS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.sample import Sample
-from specviz.servers.arms import demo_spec
+from specviz.servers.kinds import demo_spec
 from specviz.servers.launch.pool import ServerPool
-from specviz.servers.timing.timed import TimedServer, open_timed
+from specviz.servers.timing.timed_server import TimedServer, open_timed_server
 
 MAX_TOKENS = 128
 K = 5
@@ -167,7 +167,7 @@ async def measure(
     url: str, prompts: Sequence[Prompt], loads: Sequence[int], rounds: int, folder: Path
 ) -> list[Round]:
     """All rounds at all loads, interleaved."""
-    server, vllm, found = await open_timed(url), VllmBench(folder), list[Round]()
+    server, vllm, found = await open_timed_server(url), VllmBench(folder), list[Round]()
     try:
         for number, load in product(range(rounds), loads):
             asked = [*prompts] * min(load, PASSES)

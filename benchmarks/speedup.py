@@ -20,8 +20,8 @@ from specviz.config import Method, Prompt, Sampling
 from specviz.machine import hardware_summary
 from specviz.paths import LOGS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
-from specviz.servers.arms import demo_spec
-from specviz.servers.client.client import VllmEngine, open_vllm
+from specviz.servers.client.engine import ServerEngine, open_server
+from specviz.servers.kinds import demo_spec
 from specviz.servers.launch.pool import ServerPool
 from specviz.trace import Trace, fold
 
@@ -42,14 +42,14 @@ class Pair:
         return self.baseline.token_ids == self.method.token_ids
 
 
-async def answer(engine: VllmEngine, prompt: Prompt) -> Trace:
+async def answer(engine: ServerEngine, prompt: Prompt) -> Trace:
     sampling = Sampling(max_tokens=min(prompt.max_tokens or MAX_TOKENS, MAX_TOKENS))
     return fold([event async for event in engine.generate(prompt, sampling)])
 
 
 async def measure(urls: Sequence[str], method: Method, k: int, per_category: int) -> list[Pair]:
-    baseline = await open_vllm(urls[0], traced=False)
-    speculating = await open_vllm(urls[1], method=method, k=k, traced=False)
+    baseline = await open_server(urls[0], traced=False)
+    speculating = await open_server(urls[1], method=method, k=k, traced=False)
     pairs = []
     for category in CATEGORIES:
         prompts = load_prompts(category)[:per_category]

@@ -74,9 +74,10 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def source(figures: Figures) -> str:
     """When, where and how the figures were measured."""
     prompts = f", {figures['prompts']} prompts" if figures["prompts"] else ""
+    features = "".join(f", {name}" for name in figures.get("cpu_features", []))
     when = "committed" if "metadata" in figures else "revision"  # early files name their commit
     return (
-        f"Measured on {figures['hardware']}{prompts}: `{figures['command']}` "
+        f"Measured on {figures['hardware']}{features}{prompts}: `{figures['command']}` "
         f"({figures['date'][:10]}, {when} `{figures['git_revision']}`)."
     )
 
@@ -242,6 +243,19 @@ def first_minute(figures: Figures) -> str:
     return with_source(figures, markdown(["", f"median of {len(starts)} starts (range)"], rows))
 
 
+def setup_time(figures: Figures) -> str:
+    names = {
+        "install_s": "`make install`, s",
+        "run_s": "`make run` to the page, s",
+        "clone_to_page_s": "together, s",
+    }
+    rounds = figures["rounds"]
+    rows = [[title, spread([one[name] for one in rounds], 1)] for name, title in names.items()]
+    if figures["pip_install_s"] is not None:
+        rows.append(["`make install` without uv, s", number(figures["pip_install_s"], 1)])
+    return with_source(figures, markdown(["", f"median of {len(rounds)} clones (range)"], rows))
+
+
 def tracing_cost(figures: Figures) -> str:
     groups: dict[tuple[str, str, int], list[Figures]] = {}
     for row in figures["rows"]:
@@ -342,6 +356,7 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "history_scale_five_best": {"size": history_size},
     "k_prediction": {"errors": k_errors},
     "k_prediction_vllm": {"errors": k_errors},
+    "setup_time": {"seconds": setup_time},
     "first_token": {"first-minute": first_minute},
     "tracing_cost": {"ratios": tracing_cost},
     "speedup": {"categories": categories},

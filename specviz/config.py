@@ -1,7 +1,7 @@
-"""Everything needed to do a run again: engine, models, method, K, sampling, machine.
+"""Everything needed to repeat a run: engine, models, method, K, sampling, machine.
 
-Frozen data with its checks; a value that cannot work raises `UsageError` here, before a server
-is started or a request is sent.
+Frozen data with its checks: a value that cannot work raises `UsageError` here, before a server
+starts or a request is sent.
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from specviz.errors import UsageError
 from specviz.methods import Method as Method
 
 MAX_K = 32
-"""Above this no published method gains anything; larger values are typing errors."""
+"""No published method gains anything above this; larger values are typing errors."""
+
+
+UNSTORED_DTYPE = "bfloat16"
+"""The dtype of embedded runs stored without the option: newer runs store it."""
 
 
 class EngineKind(StrEnum):
@@ -75,7 +79,7 @@ class Prompt:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The conversation as chat APIs and templates take it."""
+        """The conversation in the form that chat APIs and templates take."""
         return [
             *({"role": message.role, "content": message.content} for message in self.earlier),
             {"role": "user", "content": self.text},
@@ -84,15 +88,15 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """One arm: how requests are answered and on what.
+    """One arm: how requests are answered, and on what.
 
     `k` is num_speculative_tokens, None for the baseline. `model`, `server_version`, `hardware`
-    and `git_revision` are None until the engine or the machine has told them. `concurrency` is 0
-    where requests come at `request_rate` per second.
+    and `git_revision` are None until the engine is open. `concurrency` is 0 if requests arrive at
+    `request_rate` per second.
     """
 
     engine: EngineKind
-    method: Method | None  # None: a server that does not say how it drafts
+    method: Method | None  # None: a server that does not report its method
     k: int | None = None
     sampling: Sampling = field(default_factory=Sampling)
     model: str | None = None
@@ -112,12 +116,12 @@ class RunConfig:
 
     @property
     def is_lossless(self) -> bool:
-        """Whether the target's own distribution is promised: typical acceptance does not."""
+        """Whether output keeps the target's distribution: typical acceptance does not."""
         return self.options.get("acceptance", "exact") == "exact"
 
     @property
     def title(self) -> str:
-        """Short name of the arm, as on a pane or in a table: `eagle3 · K 5 · tree`."""
+        """Short name of the arm for panes and tables: `eagle3 · K 5 · tree`."""
         parts = [self.method.value if self.method else "server"]
         if self.k:
             parts.append(f"K {self.k}")
@@ -141,9 +145,9 @@ def check_k(method: Method | None, k: int | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One arm as stored: its configuration and what became of it.
+    """One arm as stored: its configuration and its outcome.
 
-    Arms that were started together share `group_id`.
+    Arms started together share a `group_id`.
     """
 
     run_id: str

@@ -1,6 +1,6 @@
 """What this machine can run and what is missing, one finding after another.
 
-Nothing is started or imported for it: a finding takes milliseconds, except the deep look at vLLM.
+Nothing is started or imported for it: a finding takes milliseconds, except the deep check of vLLM.
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ DEMO_SERVER_GIB = 1.2  # a vLLM server with a demo model on the CPU, measured
 PYTHONS = ((3, 11), (3, 12), (3, 13))  # those of pyproject.toml and of the locks
 SPARE_DISK_GIB = 1.0  # ten million stored decisions take about a quarter of it
 IMPORT_LIMIT_S = 180
-REINSTALL = "Remove .venv and run make install: it takes what fits this machine, or says why not."
+REINSTALL = (
+    "Remove .venv and run make install: it takes what fits this machine, or explains why not."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fact: `ok` None is neither good nor bad; `advice` says what to do if it is not good."""
+    """One fact: `ok` None is neither good nor bad; `advice`: what to do if it is not good."""
 
     name: str
     ok: bool | None
@@ -48,7 +50,7 @@ def examine(
     """Look at this machine.
 
     `store` and `port` are those of the app unless given (SPECVIZ_STORE, SPECVIZ_PORT). `deep`
-    also imports vLLM, in a process of its own: some ten seconds.
+    also imports vLLM, in a separate process: some ten seconds.
     """
     store = store or default_location()
     return [
@@ -133,7 +135,7 @@ def vllm_found() -> Finding:
 
 
 def vllm_import_found() -> Finding:
-    """As `vllm_found`, after importing vLLM in a process of its own."""
+    """As `vllm_found`, after importing vLLM in a separate process."""
     finding = vllm_found()
     if not finding.ok:
         return finding

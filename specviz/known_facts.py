@@ -15,9 +15,8 @@ from specviz.analysis.benchmark.results import ArmState, Cell, Results
 from specviz.analysis.digits import digits
 from specviz.errors import ServerUnreachable
 from specviz.methods import Method, record_of
-from specviz.servers.client.connecting import connecting
-from specviz.servers.vllm.capabilities import Capabilities
-from specviz.servers.vllm.load import ServerLoad, parse_load
+from specviz.servers.client.probe import FoundServer, connecting
+from specviz.servers.metrics import ServerLoad
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_arms, read_benchmarks, read_samples
 from specviz.store.benchmarks.rows import ArmRow, BenchmarkRow
@@ -64,7 +63,7 @@ def facts_of_benchmark(
     return KnownFacts(answers, sources, measured_of(results, source), tuple(notes))
 
 
-async def facts_of_server(url: str) -> tuple[KnownFacts, Capabilities]:
+async def facts_of_server(url: str) -> tuple[KnownFacts, FoundServer]:
     """Load, answer length and memory pressure as a running server counts them.
 
     Raises UsageError for something that is not a URL, ServerUnreachable, NotAnOpenAIServer.
@@ -78,10 +77,10 @@ async def facts_of_server(url: str) -> tuple[KnownFacts, Capabilities]:
             ) from error
         await http.aclose()
     text = response.text if response.status_code == 200 else ""
-    return facts_of_load(found, parse_load(text)), found
+    return facts_of_load(found, found.dialect.load(text)), found
 
 
-def facts_of_load(found: Capabilities, load: ServerLoad) -> KnownFacts:
+def facts_of_load(found: FoundServer, load: ServerLoad) -> KnownFacts:
     """What a server's `/metrics` shows; the notes say what they do not."""
     since = f"server {found.url}, since it started"
     answers: dict[str, Answer] = {}
@@ -103,9 +102,9 @@ def facts_of_load(found: Capabilities, load: ServerLoad) -> KnownFacts:
         pressed = load.preemptions > 0
         text = f"{since}, {load.preemptions:.0f} requests preempted for want of KV cache"
         add("memory_pressure", pressed, text)
-    if found.speculates:
+    if found.capabilities.speculates:
         add("draft_fits", True, f"server {found.url} runs with its draft")
-    notes.append("A vLLM server does not report the utilisation of its GPU.")
+    notes.append("A server does not report the utilisation of its GPU.")
     return KnownFacts(answers, sources, notes=tuple(notes))
 
 

@@ -80,7 +80,7 @@ class MethodRecord:
 
     @property
     def needs_draft(self) -> bool:
-        """Whether it drafts with weights of its own: a draft model, heads or a layer."""
+        """Whether it drafts with its own weights: a draft model, heads or a layer."""
         return self.draft is not None
 
     @property
@@ -190,7 +190,7 @@ METHODS: Mapping[Method, MethodRecord] = {
         skips_layers=True,
     ),
     Method.MIRROR: MethodRecord(
-        mechanism="The draft model goes on drafting for the likeliest outcomes while the target "
+        mechanism="The draft model keeps drafting for the likeliest outcomes while the target "
         "still verifies; if one of them comes true, the next draft is ready at once.",
         source="[Bhendawade et al., Mirror, 2510.13161](https://arxiv.org/abs/2510.13161)",
         embedded_k=5,

@@ -1,44 +1,35 @@
-"""From an arm's configuration to an open engine, whichever it asks for."""
+"""From an arm's configuration to an open engine, whichever it asks for.
+
+`open_arm` opens an engine that shows every step, `open_timed_arm` one that a benchmark times.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from specviz.config import EngineKind, RunConfig
+from specviz.config import EngineKind, Method, RunConfig
 from specviz.engines.base import Engine, TimedEngine
-from specviz.errors import SpecvizError, UsageError
-from specviz.servers import arms
+from specviz.errors import EngineError, RequestRefused, SpecvizError, UsageError
+from specviz.machine import git_revision, hardware_summary
+from specviz.servers.client.engine import ServerEngine, open_server
+from specviz.servers.kinds import demo_spec, server_spec
 from specviz.servers.launch.pool import ServerPool
 from specviz.servers.launch.server import Server
-from specviz.servers.usage import Usage, server_usage
-from specviz.servers.vllm.metrics import SpecCounters
+from specviz.servers.launch.usage import Usage, server_usage
+from specviz.servers.metrics import SpecCounters
+from specviz.servers.timing.timed_server import TimedServer, open_timed_server
 
-
-async def open_arm(
-    config: RunConfig, pool: ServerPool, note: Callable[[str], None]
-) -> tuple[Engine, RunConfig]:
-    """The engine of an arm and its configuration completed with what the engine told.
-
-    Raises an EngineError or UsageError in the user's words.
-    """
-    if config.engine is EngineKind.EMBEDDED:
-        from specviz.engines.embedded.opening import open_embedded  # torch: only where it is used
-
-        return await open_embedded(config, note)
-    if config.options:
-        raise UsageError(
-            f"The option {min(config.options)} is the embedded engine's: a vLLM server is "
-            "configured when it starts."
-        )
-    return await arms.open_arm(config, pool, note)
+Note = Callable[[str], None]
+"""Gets what opening does now, for the user to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedArm:
-    """One arm of a benchmark, open. `server` is the one started for it; `usage` tells what it
+    """One arm of a benchmark, open. `server` is the one started for it; `usage` reports what it
     uses now, None where that cannot be seen."""
 
     engine: TimedEngine
@@ -48,20 +39,58 @@ class TimedArm:
     usage: Callable[[], Usage | None]
 
 
-async def open_timed_arm(
-    config: RunConfig, pool: ServerPool, note: Callable[[str], None]
-) -> TimedArm:
+async def open_arm(config: RunConfig, pool: ServerPool, note: Note) -> tuple[Engine, RunConfig]:
+    """The engine of an arm and its configuration completed with what the engine reports.
+
+    An arm of a server without `server_url` gets the demo family's, started (or found running) in
+    `pool`. Raises an EngineError or UsageError in the user's words.
+    """
+    if config.engine is EngineKind.EMBEDDED:
+        from specviz.engines.embedded.opening import open_embedded  # torch: only where it is used
+
+        return await open_embedded(config, note)
+    if config.options:
+        raise UsageError(
+            f"The option {min(config.options)} is the embedded engine's: a server is configured "
+            "when it starts."
+        )
+    url = config.server_url
+    if url is None:
+        spec = demo_spec(config.method or Method.BASELINE, config.k, engine=config.engine)
+        url = (await asyncio.to_thread(pool.ensure, spec, note)).url
+    engine = await open_server(
+        url, model=config.model, method=config.method, k=config.k, traced=config.traced
+    )
+    try:
+        complete = _completed(config, engine)
+        await engine.warm_up()
+    except EngineError:
+        await engine.close()
+        raise
+    return engine, complete
+
+
+async def open_timed_arm(config: RunConfig, pool: ServerPool, note: Note) -> TimedArm:
     """The engine of a benchmark's arm. Raises an EngineError or UsageError."""
     if config.engine is EngineKind.EMBEDDED:
-        return await _open_embedded(config, note)
-    engine, complete, server = await arms.open_timed_arm(config, pool, note)
-    pid = server.pid if server else None
+        return await _open_timed_embedded(config, note)
+    started, url = None, config.server_url
+    if url is None:
+        started = await asyncio.to_thread(pool.ensure, server_spec(config), note)
+        url, config = started.url, replace(config, model=None)
+    engine = await open_timed_server(url, model=config.model, method=config.method, k=config.k)
+    try:
+        complete = _completed(config, engine)
+    except EngineError:
+        await engine.close()
+        raise
+    pid = started.pid if started else None
     return TimedArm(
-        engine, complete, server, engine.counters, lambda: server_usage(pid) if pid else None
+        engine, complete, started, engine.counters, lambda: server_usage(pid) if pid else None
     )
 
 
-async def _open_embedded(config: RunConfig, note: Callable[[str], None]) -> TimedArm:
+async def _open_timed_embedded(config: RunConfig, note: Note) -> TimedArm:
     from specviz.engines.embedded.opening import open_embedded  # torch: only where it is used
     from specviz.engines.embedded.timed import TimedEmbedded
 
@@ -73,13 +102,44 @@ async def _open_embedded(config: RunConfig, note: Callable[[str], None]) -> Time
     )
 
 
+def _completed(config: RunConfig, engine: ServerEngine | TimedServer) -> RunConfig:
+    """`config` with the model, method and K that the server reports.
+
+    Raises RequestRefused where the server contradicts what was asked for.
+    """
+    server = engine.server
+    if config.method not in (None, engine.method):
+        drafts = engine.method.value if engine.method else "a method that it does not report"
+        raise RequestRefused(
+            f"The server at {server.url} runs {drafts}, not {config.method}: "
+            "choose its method or start another server."
+        )
+    if config.k is not None and config.k != engine.k:
+        raise RequestRefused(
+            f"The server at {server.url} runs with K = {engine.k}, not {config.k}: K is set when "
+            "a server starts."
+        )
+    return replace(
+        config,
+        method=engine.method,
+        k=engine.k,
+        model=engine.model,
+        draft=server.capabilities.draft,
+        server_url=server.url,
+        server_version=server.software,
+        traced=isinstance(engine, ServerEngine) and engine.traced,
+        hardware=hardware_summary(),
+        git_revision=git_revision(),
+    )
+
+
 def warm_up() -> threading.Thread:
     """Load the embedded engine in the background, so that its first answer comes at once."""
 
     def load() -> None:
         from specviz.engines.embedded.opening import warm_up
 
-        # the first run that needs the missing model says so; until then nobody asked
+        # the first run that needs the missing model reports it; until then nobody asked
         with contextlib.suppress(SpecvizError):
             warm_up()
 

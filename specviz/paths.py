@@ -1,4 +1,4 @@
-"""Where the project keeps what it ships and what it writes."""
+"""Where the project keeps the files that it ships and writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures that others published, as tables beside which measured ones are shown.
+"""Figures that others published, as tables to show next to measured ones.
 
 The files and what their words mean: `data/reference/README.md`. A new table is a CSV file there
 and a line in `TABLES`.
@@ -42,7 +42,7 @@ TABLES = {
 def published(table: str) -> pd.DataFrame:
     """One row per row of the published table, in its order.
 
-    `document`, `section` and `technique` say where a row is from, `method` which of ours it is,
+    `document`, `section` and `technique` name where a row is from, `method` which of ours it is,
     `definition` what its words mean where that is not what they mean here, sentences split by ";".
     Units are in the names of the columns. NaN: the document does not say, or there is none;
     `technique` and `method` are NaN where a row is of no technique, or of several.
@@ -68,8 +68,8 @@ def _read(table: str) -> pd.DataFrame:
 def disagreements(page: str) -> pd.DataFrame:
     """The rows of `disagreements` that concern a page: k, technique, cost, learn or benchmark.
 
-    `says` stands against `but`, each with where it stands; `says_value` and `but_value` are their
-    numbers, NaN where words disagree.
+    `says` contradicts `but`, each with its place in the documents; `says_value` and `but_value` are
+    their numbers, NaN where words disagree.
     """
     rows = published("disagreements")
     return rows[[page in pages.split() for pages in rows["pages"]]].reset_index(drop=True)

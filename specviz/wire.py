@@ -105,5 +105,5 @@ def _span_from_dict(data: Mapping[str, Any]) -> Span:
 
 
 def _extra_bytes(data: Mapping[str, Any]) -> ExtraBytes | None:
-    told = data.get("extra_bytes")
-    return None if told is None else ExtraBytes(**told)
+    extra = data.get("extra_bytes")
+    return None if extra is None else ExtraBytes(**extra)

@@ -1,7 +1,7 @@
-"""What one trace says in numbers, under vLLM's names.
+"""The figures of one trace, under vLLM's names.
 
 A value that the trace cannot support is None, never a guess: a server that only streams text
-tells no token counts, one that does not name its drafts tells no acceptance.
+reports no token counts, one that does not name its drafts reports no acceptance.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def summarise(trace: Trace) -> Metrics:
     drafted = sum(len(step.drafted) for step in drafting)
     accepted = sum(step.num_accepted for step in drafting)
     output_tokens = count_output_tokens(trace.steps)
-    # a step that emits nothing holds a draft whose place the server does not tell
+    # a step that emits nothing holds a draft whose place the server does not report
     num_steps = sum(bool(step.emitted) for step in trace.steps)
     e2el_ms = trace.e2el_ms if trace.e2el_ms is not None else _last_elapsed(trace.steps)
     ttft_ms = trace.ttft_ms if trace.ttft_ms is not None else _first_elapsed(trace.steps)

@@ -1,4 +1,4 @@
-"""What one sample says in numbers: the same figures as of a trace, from counts alone."""
+"""The figures of one sample: the same as those of a trace, from counts alone."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from specviz.sample import Sample
 
 
 def metrics_of(sample: Sample) -> Metrics:
-    """The metrics of a finished request; what the server did not tell is None."""
+    """The metrics of a finished request; what the server did not report is None."""
     accepted, drafted = sample.per_step_accepted, sample.per_step_drafted
-    told = accepted is not None and drafted is not None
+    reported = accepted is not None and drafted is not None
     steps = list(zip(accepted or (), drafted or (), strict=True))
     num_accepted, num_drafted = sum(accepted or ()), sum(drafted or ())
     first = sample.chunk_tokens[0] if sample.chunk_tokens else 1
@@ -19,9 +19,9 @@ def metrics_of(sample: Sample) -> Metrics:
     later = None if output_tokens is None else output_tokens - first
     return Metrics(
         num_steps=len(sample.chunk_ms),
-        num_drafts=len(steps) if told else None,
-        num_draft_tokens=num_drafted if told else None,
-        num_accepted_tokens=num_accepted if told else None,
+        num_drafts=len(steps) if reported else None,
+        num_draft_tokens=num_drafted if reported else None,
+        num_accepted_tokens=num_accepted if reported else None,
         draft_acceptance_rate=_ratio(num_accepted, num_drafted),
         mean_acceptance_length=_ratio(num_accepted + len(steps), len(steps)),
         alpha=_ratio(num_accepted, _judged(sample)),
@@ -32,7 +32,7 @@ def metrics_of(sample: Sample) -> Metrics:
         if output_tokens is None
         else _ratio(output_tokens * 1000, sample.e2el_ms),
         ttft_ms=sample.ttft_ms,
-        # an answer that came in one read says nothing about the time between its tokens
+        # an answer that came in one read has no time between its tokens
         tpot_ms=_ratio(sample.e2el_ms - sample.ttft_ms or None, later),
         e2el_ms=sample.e2el_ms,
     )

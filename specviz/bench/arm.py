@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from specviz.bench.plan import Load
 from specviz.bench.tally import ArmTally
 from specviz.config import RunConfig
 from specviz.engines.base import TimedEngine
+from specviz.engines.embedded.options import dtype_of
 from specviz.errors import EngineError
 from specviz.opening import TimedArm
 from specviz.store import ArmRow
@@ -82,6 +83,15 @@ async def open_arm(
     """Open an arm and ask what it caches. Raises an EngineError or UsageError."""
     opened = await open_timed(config, note)
     return BenchArm(index, opened, tally, await opened.engine.prefix_caching())
+
+
+def as_opened(config: RunConfig, row: ArmRow | None) -> RunConfig:
+    """`config` with the dtype that the embedded engine had when the arm was opened before.
+
+    A plan may leave it to the engine, and another machine or version may choose another one.
+    """
+    dtype = dtype_of(row.server_version) if row else None
+    return replace(config, options={**config.options, "dtype": dtype}) if dtype else config
 
 
 def arm_row(

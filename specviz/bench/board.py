@@ -29,7 +29,12 @@ from specviz.paths import LOGS
 from specviz.prompts.sets import Conversation, load_conversations
 from specviz.servers.launch.pool import ServerPool
 from specviz.store import DoneRequest, Store
-from specviz.store.benchmarks.reads import read_benchmark, read_conversations, read_done
+from specviz.store.benchmarks.reads import (
+    read_arms,
+    read_benchmark,
+    read_conversations,
+    read_done,
+)
 
 CANCELLED = "Cancelled; what had finished is kept: resume to go on."
 CLOSED = "specviz was closed; what had finished is kept: resume to go on."
@@ -102,6 +107,7 @@ class BenchBoard:
             conversations = self._store.read(read_conversations, benchmark_id)
             bench = self._bench(benchmark_id, plan, row.servers_at_once, conversations)
             bench.log.reopen()
+            bench.opened = self._store.read(read_arms, benchmark_id)
             self._count_done(bench, self._store.read(read_done, benchmark_id))
             self._launch(bench)
 

@@ -6,8 +6,7 @@ from specviz.bench.plan import Plan
 from specviz.config import EngineKind, Method, RunConfig
 from specviz.engines.embedded.options import parse_options, settle
 from specviz.errors import UsageError
-from specviz.servers.arms import server_spec
-from specviz.servers.hardware import runs_on_cpu
+from specviz.servers.kinds import launcher_of, server_spec
 from specviz.servers.launch.pool import MAX_SERVERS
 
 
@@ -22,10 +21,11 @@ def check_arms(plan: Plan) -> None:
 
 def servers_at_once(plan: Plan) -> int:
     """How many servers run at the same time: as the plan says, else several small ones on a CPU
-    and one on a GPU, which vLLM fills by default."""
+    and one on a GPU, which a server fills by default."""
     if plan.servers_at_once is not None:
         return plan.servers_at_once
-    return MAX_SERVERS if runs_on_cpu() else 1
+    started = {arm.config.engine for arm in plan.arms if arm.starts_server}
+    return MAX_SERVERS if all(launcher_of(engine).runs_on_cpu() for engine in started) else 1
 
 
 def _check(config: RunConfig) -> None:

@@ -65,8 +65,8 @@ class PlanArm:
 
     @property
     def starts_server(self) -> bool:
-        """Whether a vLLM server of our own is started for it."""
-        return self.config.engine is EngineKind.VLLM and self.config.server_url is None
+        """Whether specviz starts a server for it."""
+        return self.config.engine is not EngineKind.EMBEDDED and self.config.server_url is None
 
 
 @dataclass(frozen=True, slots=True)

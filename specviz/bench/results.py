@@ -13,6 +13,7 @@ from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import parse_plan
 from specviz.bench.schedule import rounds_of_arms
 from specviz.config import Method
+from specviz.engines.embedded.options import dtype_of
 from specviz.store import ArmRow, Store
 from specviz.store.benchmarks.reads import (
     read_arms,
@@ -83,8 +84,10 @@ def with_baselines(plan: Plan, arms: Sequence[ArmState]) -> list[ArmState]:
     """Each arm with the baseline it is compared with: plain decoding of the same model, on the
     same engine and with the same dtype."""
 
+    dtypes = _dtypes(plan, arms)
+
     def kind(arm: ArmState) -> tuple[str, str | None, str]:
-        return arm.engine, arm.model, _dtype(plan, arm.arm_index)
+        return arm.engine, arm.model, dtypes[arm.arm_index]
 
     baselines = {
         kind(arm): arm.arm_index for arm in reversed(arms) if arm.method == Method.BASELINE
@@ -92,12 +95,16 @@ def with_baselines(plan: Plan, arms: Sequence[ArmState]) -> list[ArmState]:
     return [replace(arm, baseline=baselines.get(kind(arm))) for arm in arms]
 
 
-def _dtype(plan: Plan, index: int) -> str:
-    return plan.arms[index].config.options.get("dtype", "bfloat16")
+def _dtypes(plan: Plan, arms: Sequence[ArmState]) -> list[str]:
+    """Each arm's dtype by index. `auto` is what it was for the arms that have opened."""
+    asked = [arm.config.options.get("dtype", "auto") for arm in plan.arms]
+    ran = (dtype_of(arm.server) for arm in arms if asked[arm.arm_index] == "auto")
+    auto = next(filter(None, ran), "auto")
+    return [auto if dtype == "auto" else dtype for dtype in asked]
 
 
 def _caching(caches: bool | None) -> str | None:
-    """A server that caches got a salt with every request; see `servers/timing`."""
+    """A server that caches got requests that miss its cache; see `servers.timing.timed_server`."""
     return None if caches is None else ("salted" if caches else "off")
 
 

@@ -16,8 +16,8 @@ from specviz.bench.plan import Plan
 from specviz.bench.schedule import Stage
 from specviz.config import Run, RunConfig, RunStatus, Sampling
 from specviz.errors import EngineError
-from specviz.servers.usage import Usage
-from specviz.servers.vllm.metrics import SpecCounters
+from specviz.servers.launch.usage import Usage
+from specviz.servers.metrics import SpecCounters
 from specviz.store import BenchmarkLog, RoundRow
 
 WATCH_S = 0.5

@@ -12,11 +12,11 @@ import asyncio
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
-from specviz.bench.arm import BenchArm, arm_row, open_arm
+from specviz.bench.arm import BenchArm, arm_row, as_opened, open_arm
 from specviz.bench.block import Answered, Block, Talk
 from specviz.bench.control import Control
 from specviz.bench.plan import Load, Plan
@@ -29,7 +29,7 @@ from specviz.errors import RequestRefused, SpecvizError
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import TimedArm
 from specviz.prompts.sets import Conversation
-from specviz.store import BenchmarkLog, SampleRow
+from specviz.store import ArmRow, BenchmarkLog, SampleRow
 
 Note = Callable[[str], None]
 OpenTimedArm = Callable[[RunConfig, Note], Awaitable[TimedArm]]
@@ -44,7 +44,8 @@ FAILURES_IN_A_ROW = 5
 class Bench:
     """A plan with its prompts, the place its samples go to, and what answers them.
 
-    `done` holds what earlier processes finished: answers by round and prompt.
+    `done` holds what earlier processes finished, answers by round and prompt; `opened` the arms
+    that they opened, by index.
     """
 
     benchmark_id: str
@@ -56,6 +57,7 @@ class Bench:
     control: Control
     measuring_lock: MeasuringLock
     done: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    opened: Mapping[int, ArmRow] = field(default_factory=dict)
     refused: int = 0
 
     @property
@@ -107,7 +109,7 @@ class Bench:
     async def _open(
         self, index: int, open_timed: OpenTimedArm, opened: AsyncExitStack
     ) -> BenchArm | None:
-        config = self.plan.arms[index].config
+        config = as_opened(self.plan.arms[index].config, self.opened.get(index))
         tally = self.tally.arms[index]
         tally.phase = "starting"
 

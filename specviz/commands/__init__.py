@@ -1,1 +1,1 @@
-"""What the command line does, one command a file; `specviz.cli` only reads the arguments."""
+"""The commands, one per file with its options; `specviz.cli` adds them to the app."""

@@ -18,7 +18,7 @@ NOTES_SHOWN = 6
 
 
 def print_results(found: Document) -> None:
-    """One table per temperature and load, then the checks and what must be said with them."""
+    """One table per temperature and load, then the checks and the notes."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PIPED_WIDTH)
@@ -60,8 +60,8 @@ def _table(title: str, cells: Sequence[Document]) -> Table:
 
 def _check(check: CounterCheck) -> str:
     accepted, drafted = check.num_accepted_tokens, check.num_draft_tokens
-    said = f"{check.arm}: {accepted:,} of {drafted:,} draft tokens accepted, "
+    counted = f"{check.arm}: {accepted:,} of {drafted:,} draft tokens accepted, "
     if check.agrees:
-        return said + "as /metrics of the server counted"
+        return counted + "as /metrics of the server counted"
     server = f"{check.server_accepted_tokens:,} of {check.server_draft_tokens:,}"
-    return said + f"but /metrics counted {server}: other traffic?"
+    return counted + f"but /metrics counted {server}: other traffic?"

@@ -1,6 +1,6 @@
 """`specviz cost`: what speculation saves, as a table for people or as JSON for programs.
 
-The JSON, in dollars; null where a figure is not known:
+The JSON, in dollars; null where a figure is not known (`docs/schemas/cost.schema.json`):
 
     basis, concurrency, usd_per_hour, requests_per_day, notes
     baseline    name, requests_per_hour, usd_per_request, usd_per_million_tokens
@@ -35,26 +35,36 @@ A100_PRICE, A100S = 3.26, 4
 def cost(
     benchmark: Annotated[str | None, typer.Option(help="Id of a stored benchmark.")] = None,
     by_concurrency: Annotated[
-        bool, typer.Option("--by-concurrency", help="The published concurrency table.")
+        bool, typer.Option("--by-concurrency", help="Use the published concurrency table.")
     ] = False,
-    baseline_rate: Annotated[float | None, typer.Option(help="Requests/h without.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Requests/h with speculation.")] = None,
-    against: Annotated[str | None, typer.Option(help="Which baseline, by its title.")] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Of the requests/h.")] = None,
-    price: Annotated[float, typer.Option(help="$ per GPU hour.")] = A100_PRICE,
-    gpus: Annotated[int, typer.Option(min=1, help="How many GPUs.")] = A100S,
-    requests_per_day: Annotated[float, typer.Option(help="Traffic.")] = 50_000,
-    training: Annotated[
-        float | None, typer.Option(help="$ of one training of any technique; else published.")
+    baseline_rate: Annotated[
+        float | None, typer.Option(help="Requests/h without speculation.")
     ] = None,
-    updates: Annotated[float, typer.Option(help="Updates of the target per year.")] = 4,
-    tokens_per_request: Annotated[float | None, typer.Option(help="Output tokens.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Requests/h with speculation.")] = None,
+    against: Annotated[
+        str | None, typer.Option(help="Title of the baseline to compare with.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(help="Concurrency at which requests/h were measured.")
+    ] = None,
+    price: Annotated[float, typer.Option(help="$ per GPU hour.")] = A100_PRICE,
+    gpus: Annotated[int, typer.Option(min=1, help="Number of GPUs.")] = A100S,
+    requests_per_day: Annotated[float, typer.Option(help="Requests per day.")] = 50_000,
+    training: Annotated[
+        float | None,
+        typer.Option(help="Cost of one training in $, for every technique (default: published)."),
+    ] = None,
+    updates: Annotated[float, typer.Option(help="Target model updates per year.")] = 4,
+    tokens_per_request: Annotated[
+        float | None, typer.Option(help="Output tokens per request.")
+    ] = None,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """What speculation saves, when training is paid back, where it begins to cost money.
+    """Calculate what speculation saves, when training is paid back, and where it costs money.
 
-    Requests/h: the published cost table, unless a benchmark, --by-concurrency or --rate is given.
+    Requests/h come from the published cost table, unless you give a benchmark, --by-concurrency or
+    --rate.
     """
     from specviz.analysis.cost.basis import typed
 
@@ -87,8 +97,8 @@ def _stored(benchmark: str, against: str | None, db: Path | None) -> Basis:
         bases = {basis.title: basis for basis in measured(results_of(current.store, benchmark))}
     if not bases:
         raise UsageError(
-            "This benchmark has no baseline beside a technique at a fixed concurrency: measure a "
-            "plan with an arm of method baseline."
+            "This benchmark has no technique with a baseline at the same fixed concurrency: add an "
+            "arm of method baseline to the plan."
         )
     if against is None:
         return next(iter(bases.values()))
@@ -111,7 +121,7 @@ def _published_curve(tokens_per_request: float | None) -> Basis:
 
 
 def _place(basis: Basis, concurrency: int | None) -> int | None:
-    """The concurrency asked for, else 8 as in the published table, else the smallest there is."""
+    """The concurrency asked for, else 8 as in the published table, else the smallest."""
     offered = sorted(
         {at for way in basis.techniques for at in basis.concurrencies(way)}, key=lambda at: at or 0
     )
@@ -120,7 +130,7 @@ def _place(basis: Basis, concurrency: int | None) -> int | None:
     if concurrency is None:
         return 8 if 8 in offered else offered[0]
     if concurrency not in offered:
-        names = ", ".join("not told" if at is None else str(at) for at in offered)
+        names = ", ".join("not reported" if at is None else str(at) for at in offered)
         raise UsageError(f"There is no concurrency {concurrency}: choose from {names}.")
     return concurrency
 

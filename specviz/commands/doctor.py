@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
+import typer
 
-from specviz.doctor import examine
+from specviz.commands.options import JsonOption
 
 _MARKS = {True: "ok", False: "no", None: "–"}
 
 
-def report(*, as_json: bool) -> str:
-    """The findings as text, one a line with its advice below, or as JSON."""
+def doctor(as_json: JsonOption = False) -> None:
+    """Report what this machine can run and what is missing."""
+    typer.echo(_report(as_json=as_json))
+
+
+def _report(*, as_json: bool) -> str:
+    """The findings as text, one per line with its advice below, or as JSON."""
+    import json
+    from dataclasses import asdict
+
+    from specviz.doctor import examine
+
     findings = examine()
     if as_json:
         return json.dumps({"findings": [asdict(one) for one in findings]}, indent=2)

@@ -1,4 +1,4 @@
-"""`specviz export`: runs, benchmarks and imported results as a file, or everything as a backup."""
+"""`specviz export`: runs, benchmarks and imported results as a file, or a full backup."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ Ids = Annotated[
     list[str] | None,
     typer.Argument(metavar="RUN…", help="Ids of runs, benchmarks, groups or imported results."),
 ]
-Out = Annotated[Path, typer.Option("-o", "--out", help="The file; an empty folder for Parquet.")]
+Out = Annotated[
+    Path, typer.Option("-o", "--out", help="Output file, or an empty folder for Parquet.")
+]
 FORMATS = ("parquet", "jsonl", "csv", "html")
 
 
@@ -30,19 +32,19 @@ def export(
     format: Annotated[
         str | None,
         typer.Option(
-            help="parquet or jsonl to import again, csv for spreadsheets, html to attach to a "
-            "ticket; told by the file's ending."
+            help="parquet or jsonl (can be imported again), csv for spreadsheets, html to attach "
+            "to a ticket (default: by the file's extension)."
         ),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Everything in the database: the backup.")
+        bool, typer.Option("--all", help="Export the whole database, as a backup.")
     ] = False,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write runs, benchmarks and imported results to a file."""
+    """Export runs, benchmarks and imported results to a file."""
     if everything == bool(ids):
-        raise UsageError("Name what to export by its ids, or everything with --all, not both.")
+        raise UsageError("Give the ids to export, or --all for everything, but not both.")
     done = _exported(None if everything else ids, _format(format, out), out, db)
     if as_json:
         print(json.dumps(done.to_dict(), ensure_ascii=False, indent=2))
@@ -56,7 +58,7 @@ def export(
 
 
 def _exported(ids: list[str] | None, kind: str, out: Path, db: Location | None) -> Exported:
-    """From the database, or from the app that owns it. Raises UsageError or StoreError."""
+    """Export the database, or ask the app that owns it. Raises UsageError or StoreError."""
     from specviz.remote.exchange import fetch
     from specviz.report import export as export_any
     from specviz.store import StoreBusy, open_store
@@ -68,17 +70,17 @@ def _exported(ids: list[str] | None, kind: str, out: Path, db: Location | None) 
     except StoreBusy as busy:
         if busy.url is None:
             raise
-        print(f"The app at {busy.url} owns the database and exports.", file=sys.stderr)
+        print(f"The app at {busy.url} owns the database and does the export.", file=sys.stderr)
         return fetch(busy.url, ids, Format(kind), out)
 
 
 def _format(given: str | None, out: Path) -> str:
-    """The format that was named or that the file's name tells. Raises UsageError."""
-    told = given or {".zip": "parquet", ".jsonl": "jsonl", ".html": "html"}.get(out.suffix, "")
+    """The format named, or the one the file's extension stands for. Raises UsageError."""
+    kind = given or {".zip": "parquet", ".jsonl": "jsonl", ".html": "html"}.get(out.suffix, "")
     if out.name.endswith(".csv.zip") and given is None:
-        told = "csv"
+        kind = "csv"
     if out.is_dir() and given is None:
-        told = "parquet"
-    if told not in FORMATS:
+        kind = "parquet"
+    if kind not in FORMATS:
         raise UsageError(f"Name the format with --format: {', '.join(FORMATS)}.")
-    return told
+    return kind

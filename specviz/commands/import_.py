@@ -24,17 +24,21 @@ Take = Callable[[Path], dict[str, Any]]
 def import_(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="F…", help="Parquet or JSONL exports; JSON of the other tools."),
+        typer.Argument(metavar="F…", help="Parquet or JSONL exports, or JSON of another tool."),
     ],
     method: Annotated[
-        Method | None, typer.Option(help="How tokens were drafted: other tools do not tell.")
+        Method | None,
+        typer.Option(help="Drafting method of another tool's results, which do not name it."),
     ] = None,
-    k: Annotated[int | None, typer.Option(help="num_speculative_tokens: likewise.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name shown of another tool's results.")] = None,
+    k: Annotated[
+        int | None,
+        typer.Option(help="Draft tokens per step (num_speculative_tokens) of those results."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name for another tool's results.")] = None,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take files into the database: each whole or not at all, and nothing is overwritten."""
+    """Import files into the database: each completely or not at all, and nothing is overwritten."""
     from specviz.store.exchange import ImportLabels
 
     labels = ImportLabels(method, k, name)
@@ -55,7 +59,7 @@ def import_(
 
 
 def _imported(files: list[Path], labels: ImportLabels, db: Location | None) -> list[dict[str, Any]]:
-    """Every file's outcome or error, by the database or by the app that owns it."""
+    """Each file's outcome or error, imported directly or through the app that owns the database."""
     from specviz.remote.exchange import send
     from specviz.store import StoreBusy, default_location, open_store
     from specviz.store.exchange import import_file
@@ -69,7 +73,7 @@ def _imported(files: list[Path], labels: ImportLabels, db: Location | None) -> l
     except StoreBusy as busy:
         if (url := busy.url) is None:
             raise
-        print(f"The app at {url} owns the database and imports.", file=sys.stderr)
+        print(f"The app at {url} owns the database and does the import.", file=sys.stderr)
         return _each(files, lambda file: send(url, file, labels))
 
 
@@ -88,7 +92,7 @@ def _told(imported: Imported) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Names and ids come from files: none may be a command to the terminal."""
+    """Names and ids come from files: they must not reach the terminal as control sequences."""
     from specviz.analysis.terminal import terminal_text
 
     return terminal_text(text)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from specviz import __version__
 from specviz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,20 +20,37 @@ def _location(text: str) -> Any:
     return parse_location(text)
 
 
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document, nothing else.")]
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"specviz {__version__}")
+        raise typer.Exit
+
+
+def version_option(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """See, store and evaluate every accept/reject decision of speculative decoding."""
+
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 DbOption = Annotated[
     Any,  # Location | None, but typer knows no unions
     typer.Option(
         "--db",
         parser=_location,
         metavar="FILE|LAKE",
-        help="The DuckDB file of the runs, or a shared store (ducklake:postgres:…;data=…).",
+        help="DuckDB file with the runs, or a shared store (ducklake:postgres:…;data=…).",
     ),
 ]
 
 
 def existing(db: Location | None) -> Location:
-    """The store that was named, or the usual one. Raises UsageError for a file that is not."""
+    """The store that was named, or the default. Raises UsageError for a file that is not there."""
     from specviz.store import default_location
 
     location = db or default_location()

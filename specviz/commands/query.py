@@ -1,6 +1,7 @@
 """`specviz query`: SQL on the store, as a table for people or as JSON for programs.
 
-The JSON: columns (each name, type), rows (lists in the columns' order), truncated, elapsed_ms.
+The JSON: columns (each name, type), rows (lists in the order of the columns), truncated,
+elapsed_ms; the schema is `docs/schemas/query.schema.json`.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ ROWS = 100
 CELL_CHARACTERS = 200
 NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL")
 PIPE_WIDTH = 100_000
-"""Columns of a table that no terminal cuts."""
+"""Width of the table where the output is piped, so that nothing is cut off."""
 
 _UNSEEN = re.compile(r"[\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
-Limit = Annotated[int, typer.Option(min=1, help="Rows at most; more are not read.")]
+Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows to read.")]
 
 
 def query(
-    sql: Annotated[str, typer.Argument(help="One statement that reads: SELECT …, DESCRIBE runs.")],
+    sql: Annotated[str, typer.Argument(help="One read-only statement: SELECT …, DESCRIBE runs.")],
     db: DbOption = None,
     limit: Limit = ROWS,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask the stored runs with SQL, read-only and within 10 s."""
+    """Query the stored runs with SQL: read-only, limited to 10 s."""
     found = _answer(sql, db, limit)
     if as_json:
         print(_UNSEEN.sub(_escaped, json.dumps(found, ensure_ascii=False, indent=2)))
@@ -43,7 +44,7 @@ def query(
 
 
 def _answer(sql: str, db: Location | None, limit: int) -> dict[str, Any]:
-    """From the database, or from the app that owns it. Raises UsageError or StoreError."""
+    """Read from the database, or from the app that owns it. Raises UsageError or StoreError."""
     from specviz.remote.query import ask
     from specviz.store import StoreBusy, open_store
     from specviz.store.sql.result import document
@@ -55,12 +56,12 @@ def _answer(sql: str, db: Location | None, limit: int) -> dict[str, Any]:
     except StoreBusy as busy:
         if busy.url is None:
             raise
-        print(f"The app at {busy.url} owns the database and answers.", file=sys.stderr)
+        print(f"The app at {busy.url} owns the database and answers the query.", file=sys.stderr)
         return ask(busy.url, sql, limit)
 
 
 def _print(found: dict[str, Any]) -> None:
-    """Every cell as plain text: what a model wrote must not reach the terminal as commands."""
+    """Every cell as plain text: model text must not reach the terminal as control sequences."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

@@ -2,12 +2,15 @@
 
 The JSON is one object:
 
-    situation    what was known: the answers by name, and the evidence of those that were read
+    situation    what was known: the answers by name (the option's, but draft_acceptance_rate), and
+                 the sources of those that were read
     recommendation  speculate (on, off, undecided), leaf, method, technique, k, expected, reasons,
                  missing, contradictions, router, tree (every question)
     draft        one check per entry: name, verdict (pass, fail, unknown), finding, advice
     command      what starts vLLM so, null where there is nothing to start
     router_toml  thresholds for a router as TOML, null without a method
+
+The schema is `docs/schemas/recommend.schema.json`.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ USUAL_CONTEXT = 4096
 
 
 class Aim(StrEnum):
-    """What is aimed at; see `advisor.inputs.Slo`."""
+    """What to optimise; see `advisor.inputs.Slo`."""
 
     TPOT = "tpot"
     THROUGHPUT = "throughput"
@@ -40,51 +43,79 @@ class Aim(StrEnum):
 
 
 def recommend(
-    temperature: Annotated[float | None, typer.Option(help="Of the requests.")] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Requests at once.")] = None,
-    output_tokens: Annotated[float | None, typer.Option(help="Mean answer, tokens.")] = None,
-    gpu_utilization: Annotated[float | None, typer.Option(help="While generating, 0-1.")] = None,
+    temperature: Annotated[
+        float | None, typer.Option(help="Sampling temperature of the requests.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(help="Requests in flight at the same time.")
+    ] = None,
+    output_tokens: Annotated[
+        float | None, typer.Option(help="Mean output tokens per request.")
+    ] = None,
+    gpu_utilization: Annotated[
+        float | None, typer.Option(help="GPU utilisation while generating, 0-1.")
+    ] = None,
     memory_pressure: Annotated[
-        bool | None, typer.Option("--memory-pressure/--no-memory-pressure")
+        bool | None,
+        typer.Option("--memory-pressure/--no-memory-pressure", help="GPU memory is nearly full."),
     ] = None,
-    draft_fits: Annotated[bool | None, typer.Option("--draft-fits/--no-draft-fits")] = None,
+    draft_fits: Annotated[
+        bool | None,
+        typer.Option("--draft-fits/--no-draft-fits", help="A draft model fits into GPU memory."),
+    ] = None,
     target_swapped: Annotated[
-        bool | None, typer.Option("--target-swapped/--no-target-swapped", help="Often.")
+        bool | None,
+        typer.Option(
+            "--target-swapped/--no-target-swapped", help="The target model is replaced often."
+        ),
     ] = None,
-    spare_memory_gb: Annotated[float | None, typer.Option(help="GPU memory left, GB.")] = None,
+    spare_memory_gb: Annotated[float | None, typer.Option(help="Free GPU memory, GB.")] = None,
     light_training: Annotated[
-        bool | None, typer.Option("--light-training/--no-light-training", help="Is there.")
+        bool | None,
+        typer.Option(
+            "--light-training/--no-light-training",
+            help="Light training of a draft is possible.",
+        ),
     ] = None,
-    slo: Annotated[Aim | None, typer.Option(help="What is aimed at.")] = None,
-    slo_tpot_ms: Annotated[float | None, typer.Option(help="TPOT P95 at most, ms.")] = None,
-    text: Annotated[str | None, typer.Option(help="Kind: a prompt category.")] = None,
-    acceptance: Annotated[float | None, typer.Option(help="Accepted / drafted, 0-1.")] = None,
-    speedup: Annotated[float | None, typer.Option(help="Measured yourself, ×.")] = None,
+    slo: Annotated[Aim | None, typer.Option(help="What to optimise.")] = None,
+    slo_tpot_ms: Annotated[
+        float | None, typer.Option(help="Highest acceptable TPOT P95, ms.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="Kind of text: a prompt category.")] = None,
+    acceptance: Annotated[
+        float | None, typer.Option(help="Draft acceptance rate: accepted / drafted, 0-1.")
+    ] = None,
+    speedup: Annotated[float | None, typer.Option(help="Speed-up you have measured, ×.")] = None,
     benchmark: Annotated[
-        str | None, typer.Option(help="Id of a stored benchmark, or its beginning.")
+        str | None, typer.Option(help="Id of a stored benchmark, or the start of it.")
     ] = None,
     server: Annotated[str | None, typer.Option(help="URL of a running server.")] = None,
     target: Annotated[str | None, typer.Option(help="Folder of the target model.")] = None,
     draft: Annotated[str | None, typer.Option(help="Folder of the draft model.")] = None,
-    context: Annotated[int, typer.Option(min=1, help="Tokens per request.")] = USUAL_CONTEXT,
+    context: Annotated[
+        int, typer.Option(min=1, help="Context length: tokens per request.")
+    ] = USUAL_CONTEXT,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """On or off, technique, K, command and router thresholds; measured figures win over rules."""
+    """Recommend whether to speculate, the technique, K, the command and router thresholds.
+
+    Measured figures win over rules of thumb.
+    """
     from specviz.analysis.advisor.deployment import deployment_of
     from specviz.analysis.advisor.inputs import INPUTS
     from specviz.analysis.advisor.recommend import recommend as recommended
 
     values = locals()
-    entered = {name: values[name] for name in INPUTS if values[name] is not None}
+    known = {name: values[name] for name in INPUTS if values[name] is not None}
     facts = _facts(benchmark, server, db, temperature, concurrency)
     if (target is None) != (draft is None):
         raise UsageError("Give both --target and --draft, or neither.")
     checks: tuple[Check, ...] = ()
     if target is not None and draft is not None:
-        checks, of_pair = _pair(target, draft, context, deployment_of(entered, *facts))
+        checks, of_pair = _pair(target, draft, context, deployment_of(known, *facts))
         facts.append(of_pair)
-    deployment = deployment_of(entered, *facts)
+    deployment = deployment_of(known, *facts)
     found = recommended(deployment)
     command = _command(found, target, draft)
     print(_json(deployment, found, checks, command) if as_json else _text(found, checks, command))
@@ -140,15 +171,20 @@ def _pair(
 
 
 def _command(found: Recommendation, target: str | None, draft: str | None) -> str | None:
-    from specviz.config import Method
-    from specviz.servers.vllm.serving import serving_command
+    from specviz.config import EngineKind, Method
+    from specviz.servers.kinds import launcher_of
+    from specviz.servers.launch.printed_command import serving_command
 
     if found.method is None:
         return None
     own = draft if found.method is Method.DRAFT_MODEL else None
     try:
         return serving_command(
-            target, found.method, own or found.draft, found.k.k if found.k else None
+            launcher_of(EngineKind.VLLM),
+            target,
+            found.method,
+            own or found.draft,
+            found.k.k if found.k else None,
         )
     except UsageError:
         return None  # vLLM does not have the method: the text names it
@@ -162,8 +198,8 @@ def _json(
 ) -> str:
     document: dict[str, Any] = {
         "situation": {
-            "answers": deployment.answers,
-            "sources": {name: str(source) for name, source in deployment.sources.items()},
+            "answers": {_key(name): value for name, value in deployment.answers.items()},
+            "sources": {_key(name): str(source) for name, source in deployment.sources.items()},
         },
         "recommendation": found.to_dict(),
         "draft": [asdict(check) for check in checks],
@@ -173,9 +209,16 @@ def _json(
     return json.dumps(document, ensure_ascii=False, indent=2)
 
 
+def _key(name: str) -> str:
+    """The name of an answer in JSON: a figure that other documents have is called the same."""
+    return {"acceptance": "draft_acceptance_rate"}.get(name, name)
+
+
 def _text(found: Recommendation, checks: tuple[Check, ...], command: str | None) -> str:
     from specviz.analysis.advisor.sentences import figure_text, headline, k_text, reason_text
-    from specviz.servers.vllm.serving import version_note
+    from specviz.config import EngineKind
+    from specviz.servers.kinds import launcher_of
+    from specviz.servers.launch.printed_command import version_note
 
     lines = [headline(found)]
     lines += [f"  {reason_text(reason)}" for reason in found.reasons]
@@ -197,7 +240,7 @@ def _text(found: Recommendation, checks: tuple[Check, ...], command: str | None)
         ],
     )
     if found.method is not None:
-        note = version_note(found.method)
+        note = version_note(launcher_of(EngineKind.VLLM), found.method)
         command = command or f"vLLM does not have {found.method.value}."
         lines += _block("Command", [command, *([note] if note else [])])
     if found.router is not None:

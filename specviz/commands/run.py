@@ -1,194 +1,94 @@
-"""`specviz run`: one request, stored; text for people or JSON for programs."""
+"""`specviz run`: one request, stored; its JSON is `docs/schemas/run.schema.json`."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import sys
-import uuid
-from collections.abc import Callable
-from contextlib import closing
-from dataclasses import asdict
-from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Annotated
 
-from rich.console import Console
-from rich.text import Text
+import typer
 
-from specviz.analysis.digits import digits
-from specviz.analysis.metrics import summarise
-from specviz.config import Prompt, Run, RunConfig, RunStatus
-from specviz.errors import SpecvizError, UsageError
-from specviz.live.record import Outcome, answer, store_failure
-from specviz.opening import open_arm
-from specviz.paths import LOGS
-from specviz.remote.ingest import RemoteStore
-from specviz.servers.launch.pool import ServerPool
-from specviz.store import Location, RunSink, StoreBusy, default_location, open_store
-from specviz.trace import Event, Origin, Step, Trace, Verdict, fold
-
-STYLES = {
-    Origin.ACCEPTED: "green underline",
-    Origin.RECOVERED: "bold red",
-    Origin.BONUS: "bold blue",
-    Origin.TARGET: "",
-    Origin.UNKNOWN: "dim",
-}
+from specviz.commands.options import DbOption, JsonOption
+from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.errors import UsageError
 
 
-def run_once(
-    config: RunConfig,
-    prompt: Prompt,
-    db: Location | None,
-    *,
-    to: str | None = None,
-    as_json: bool,
-) -> int:
-    """Answer `prompt` and print the result; it is stored in `db` or by the app at the URL `to`.
+def run(
+    prompt: Annotated[str, typer.Option(help="The user message.")],
+    engine: Annotated[
+        EngineKind | None,
+        typer.Option(help="What answers (default: vllm with --server, embedded without)."),
+    ] = None,
+    server: Annotated[str | None, typer.Option(help="URL of a running server.")] = None,
+    method: Annotated[
+        Method | None,
+        typer.Option(help="Drafting method (default: draft_model, or what the server uses)."),
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option(help="Draft tokens per step (num_speculative_tokens).")
+    ] = None,
+    temperature: Annotated[float, typer.Option(help="Sampling temperature; 0 is greedy.")] = 0.0,
+    top_p: Annotated[float, typer.Option(help="Nucleus sampling; 1 is off.")] = 1.0,
+    max_tokens: Annotated[int, typer.Option(help="Output tokens at most.")] = 128,
+    seed: Annotated[
+        int | None, typer.Option(help="Sampling seed: makes a sampled run repeatable.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Folder or name of the target model (default: the demo target)."),
+    ] = None,
+    draft: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the draft model or head (default: the demo draft)."),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="NAME=VALUE for the embedded engine: shape=chain|tree, "
+            "dtype=auto|bfloat16|float32, acceptance=exact|typical, "
+            "draft_sampling=sampled|greedy, device=auto|cpu|cuda."
+        ),
+    ] = None,
+    trace: Annotated[
+        bool,
+        typer.Option("--trace/--no-trace", help="Record draft tokens and their probabilities."),
+    ] = True,
+    db: DbOption = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="URL of the specviz app that should store the run (uses SPECVIZ_INGEST_TOKEN).",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer one prompt, show every accept/reject decision, and store the run."""
+    from specviz.commands.single_run import run_once
 
-    Returns the exit code.
-    """
-    notes = Console(stderr=True, highlight=False)
-
-    def note(text: str) -> None:
-        notes.print(Text(text), style="dim", soft_wrap=True)
-
-    sink, close = _open_sink(db, to, note)
-    with closing(close), closing(ServerPool(LOGS)) as pool:
-        run, events, outcome = asyncio.run(_answer(config, prompt, sink, pool, note))
-    if not events or outcome.status is RunStatus.FAILED:
-        raise SpecvizError(outcome.error or "The request failed without a reason.")
-    trace = fold(events)
-    if as_json:
-        print(json.dumps(document(run, trace), ensure_ascii=False, indent=2))
-    else:
-        _print(run, trace)
-    if outcome.error:
-        print(outcome.error, file=sys.stderr)
-    return 0 if outcome.status is RunStatus.FINISHED and not outcome.error else 1
-
-
-async def _answer(
-    config: RunConfig,
-    prompt: Prompt,
-    sink: RunSink,
-    pool: ServerPool,
-    note: Callable[[str], None],
-) -> tuple[Run, list[Event], Outcome]:
-    events: list[Event] = []
-    run_id = uuid.uuid4().hex
-    try:
-        engine, config = await open_arm(config, pool, note)
-    except SpecvizError as error:
-        sentence = store_failure(_run(run_id, config), prompt, sink, str(error))
-        raise type(error)(sentence) from error
-    run = _run(run_id, config)
-    try:
-        outcome = await answer(engine, run, prompt, sink, events.append)
-    finally:
-        await engine.close()
-    return run, events, outcome
-
-
-def _run(run_id: str, config: RunConfig) -> Run:
-    return Run(run_id, run_id, config, RunStatus.RUNNING, datetime.now(UTC))
-
-
-class _Nothing:
-    """A sink in another process has nothing to close here."""
-
-    def close(self) -> None:
-        return None
-
-
-def _open_sink(
-    db: Location | None, to: str | None, note: Callable[[str], None]
-) -> tuple[RunSink, Any]:
-    """The store itself, or an app: the one that owns it, or the one at `to`."""
-    if to is not None:
-        if db is not None:
-            raise UsageError("A run is stored in one place: leave out --to or --db.")
-        return RemoteStore(to), _Nothing()
-    try:
-        store = open_store(db or default_location())
-    except StoreBusy as busy:
-        if busy.url is None:
-            raise
-        note(f"The app at {busy.url} owns the database: the run is stored through it.")
-        return RemoteStore(busy.url), _Nothing()
-    return store, store
-
-
-def document(run: Run, trace: Trace) -> dict[str, Any]:
-    """The JSON of `specviz run`; its keys are a public format."""
-    config = run.config
-    return {
-        "run_id": run.run_id,
-        "engine": config.engine.value,
-        "method": config.method.value if config.method else None,
-        "k": config.k,
-        "fidelity": trace.fidelity.value,
-        "text": trace.text,
-        "prompt_token_ids": list(trace.prompt_token_ids),
-        "token_ids": list(trace.token_ids),
-        "finish_reason": trace.finish_reason,
-        "extra_bytes": asdict(trace.extra_bytes) if trace.extra_bytes else None,
-        "lossless": config.is_lossless,
-        "steps": [_step(step) for step in trace.steps],
-        "metrics": summarise(trace).to_dict(),
-    }
-
-
-def _step(step: Step) -> dict[str, Any]:
-    return {
-        "index": step.index,
-        "elapsed_ms": step.elapsed_ms,
-        "draft_ms": step.draft_ms,
-        "verify_ms": step.verify_ms,
-        "wall_ms": step.wall_ms,
-        "spans": [asdict(span) for span in step.spans],
-        "skipped_layers": step.skipped_layers,
-        "matched_tokens": step.matched_tokens,
-        "drafted": [asdict(token) for token in step.drafted],
-        "emitted": [asdict(token) for token in step.emitted],
-    }
-
-
-def _print(run: Run, trace: Trace) -> None:
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(_coloured(trace))
-    metrics = summarise(trace)
-    figures = {
-        "fidelity": trace.fidelity.value,
-        "accepted": digits(metrics.draft_acceptance_rate),
-        "tok/step": digits(metrics.tokens_per_step),
-        "tok/s": digits(metrics.output_throughput),
-        "TTFT ms": digits(metrics.ttft_ms),
-        "run": run.run_id,
-    }
-    shown = " · ".join(f"{name} {value or '–'}" for name, value in figures.items())
-    console.print(Text(f"\n{run.config.title} · {shown}"), style="dim")
-
-
-def _coloured(trace: Trace) -> Text:
-    """The answer with its rejected drafts struck through; control characters made visible."""
-    text = Text()
-    for step in trace.steps:
-        accepted = [token for token in step.emitted if token.origin is Origin.ACCEPTED]
-        rest = step.emitted[len(accepted) :]
-        for token in accepted:
-            text.append(_visible(token.text), STYLES[token.origin])
-        for draft in step.drafted:
-            if draft.verdict is Verdict.REJECTED and draft.text:
-                text.append(_visible(draft.text).replace("\n", "⏎"), "strike dim magenta")
-        for token in rest:
-            text.append(_visible(token.text), STYLES[token.origin])
-    return text
-
-
-def _visible(text: str) -> str:
-    """Model text is data: escape sequences must not reach the terminal."""
-    return "".join(
-        character if character in "\n\t" or character.isprintable() else "\ufffd"
-        for character in text
+    if engine is None:
+        engine = EngineKind.VLLM if server else EngineKind.EMBEDDED
+    config = RunConfig(
+        engine=engine,
+        method=method or _usual_method(engine),
+        k=k,
+        sampling=Sampling(temperature, top_p, max_tokens, seed),
+        model=model,
+        draft=str(draft) if draft else None,
+        server_url=server,
+        traced=trace,
+        options=_options(option or []),
     )
+    raise typer.Exit(run_once(config, Prompt(prompt), db, to=to, as_json=as_json))
+
+
+def _usual_method(engine: EngineKind) -> Method | None:
+    """A server reports how it drafts; the embedded engine has to be given a method."""
+    return Method.DRAFT_MODEL if engine is EngineKind.EMBEDDED else None
+
+
+def _options(given: list[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    for name, separator, value in pairs:
+        if not (name and separator and value):
+            raise UsageError(f"--option {name}{separator}{value} is not NAME=VALUE.")
+    return {name: value for name, _, value in pairs}

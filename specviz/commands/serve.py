@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
+from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.methods import METHODS, Method
-from specviz.paths import DEMO_TARGET
-from specviz.servers.launch.foreground import serve
-from specviz.servers.vllm.command_line import ServerSpec
 
 
-def serve_foreground(
-    model: str | None,
-    method: Method,
-    draft: str | None,
-    k: int | None,
-    port: int | None,
-    *,
-    trace: bool,
-    extra_args: tuple[str, ...],
-) -> int:
-    """Serve until stopped. Returns the exit code."""
+def serve(
+    context: typer.Context,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Folder or name of the target model (default: the demo target)."),
+    ] = None,
+    method: Annotated[Method, typer.Option(help="Drafting method.")] = Method.DRAFT_MODEL,
+    draft: Annotated[
+        str | None,
+        typer.Option(help="Folder or name of the draft model or head (default: the demo draft)."),
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option(help="Draft tokens per step (num_speculative_tokens).")
+    ] = None,
+    port: Annotated[int | None, typer.Option(help="Port (default: a free one).")] = None,
+    trace: Annotated[
+        bool,
+        typer.Option("--trace/--no-trace", help="Load the tracing plugin; without it, plain vLLM."),
+    ] = True,
+) -> None:
+    """Start a vLLM server in the foreground. Flags after `--` are passed to vLLM."""
+    from specviz.paths import DEMO_TARGET
+    from specviz.servers.kinds import launcher_of
+    from specviz.servers.launch.foreground import serve as serve_until_stopped
+    from specviz.servers.launch.launcher import ServerSpec
+
     demo = METHODS[method].demo_draft
     if draft is None and demo is not None:
         if model is not None:
-            raise UsageError(
-                "A draft model or head is needed for --model of your own: name it with --draft."
-            )
+            raise UsageError("Name the draft model or head for your --model with --draft.")
         draft = str(demo)
     spec = ServerSpec(
+        launcher_of(EngineKind.VLLM),
         model=model or str(DEMO_TARGET),
         method=method,
         draft=draft,
         k=k,
         port=port,
         trace=trace,
-        extra_args=extra_args,
+        extra_args=tuple(context.args),
     )
-    return serve(spec)
+    raise typer.Exit(serve_until_stopped(spec))

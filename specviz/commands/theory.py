@@ -2,20 +2,23 @@
 
 The JSON has one object per question that was asked, null for the others:
 
-    formula   alpha, k, cost → expected_tokens (tokens per step), step_cost (plain steps), speedup,
-              best_k, best_speedup, break_even_alpha (null: not even an alpha of 1 pays)
-    positions rates, k (their number), cost → expected_tokens, speedup
+    formula   alpha, k, cost → mean_acceptance_length (tokens per step), step_cost (plain steps),
+              speedup, best_k, best_speedup, break_even_alpha (null: not even an alpha of 1 pays)
+    positions acceptance_rate_per_pos, k (their number), cost → mean_acceptance_length, speedup
     roofline  parameters, bytes_per_parameter, bandwidth_gb_s, peak_tflops, kv_bytes, gpus, batch →
               weights_bytes, memory_ms, compute_ms, step_ms, output_throughput, compute_utilisation,
               critical_batch, critical_batch_verifying, and with --alpha: speedup,
               last_gaining_batch (null: it gains at every batch). Without peak compute, what
-              depends on it is null and step_ms is the memory's alone
+              depends on it is null and step_ms is the memory time alone
     rejection target_probs, draft_probs (both scaled to 1) → acceptance, total_variation,
               residual (null: nothing is ever rejected)
     k         benchmark, method, temperature, concurrency, category, memory_gb → benchmark_id,
               method, engine, place, sources: "measured here", "redrafted exactly", "predicted from
               one run", each with note, best_k, best_speedup, plateau (Ks within 2 %) and ks: k,
-              memory_gb, and speedup, tpot_ms, length, rate (each value, low, high, or null)
+              memory_gb, speedup (ratio, low, high, or null), and tpot_ms, mean_acceptance_length,
+              draft_acceptance_rate (each value, low, high, or null)
+
+The schema is `docs/schemas/theory.schema.json`.
 """
 
 from __future__ import annotations
@@ -34,7 +37,8 @@ if TYPE_CHECKING:
     from specviz.store import Location
 
 UNITS = {
-    "expected_tokens": "tokens per step",
+    "mean_acceptance_length": "tokens per step",
+    "acceptance_rate_per_pos": "acceptance by position",
     "step_cost": "step cost, plain steps",
     "speedup": "speed-up, ×",
     "best_speedup": "speed-up with it, ×",
@@ -48,40 +52,62 @@ UNITS = {
     "critical_batch_verifying": "verification memory-bound up to batch",
     "last_gaining_batch": "speculation gains up to batch",
 }
-"""How a figure is named for people; the others by their JSON name."""
+"""Labels of figures in the table; the others are labelled by their JSON name."""
 
-Alpha = Annotated[float | None, typer.Option(help="Share of judged draft tokens accepted, 0-1.")]
-Rates = Annotated[
-    str | None, typer.Option(help="Unconditional acceptance by position, as 0.9,0.8,0.7.")
+Alpha = Annotated[
+    float | None, typer.Option(help="Share of judged draft tokens that are accepted, 0-1.")
 ]
-GpuName = Annotated[str | None, typer.Option(help="Bandwidth and compute of a GPU in the table.")]
+Rates = Annotated[
+    str | None, typer.Option(help="Unconditional acceptance by position, such as 0.9,0.8,0.7.")
+]
+GpuName = Annotated[
+    str | None, typer.Option(help="Take bandwidth and compute from this GPU in the table.")
+]
 
 
 def theory(
     alpha: Alpha = None,
-    k: Annotated[int, typer.Option(help="num_speculative_tokens.")] = 5,
-    cost: Annotated[float, typer.Option(help="Time of a draft token in plain steps.")] = 0.05,
+    k: Annotated[int, typer.Option(help="Draft tokens per step (num_speculative_tokens).")] = 5,
+    cost: Annotated[float, typer.Option(help="Cost of a draft token, in plain steps.")] = 0.05,
     rates: Rates = None,
-    parameters: Annotated[float | None, typer.Option(help="Of the target, as 70e9.")] = None,
-    bytes_: Annotated[float, typer.Option("--bytes", help="Per parameter.")] = 2.0,
+    parameters: Annotated[
+        float | None, typer.Option(help="Parameters of the target, such as 70e9.")
+    ] = None,
+    bytes_: Annotated[float, typer.Option("--bytes", help="Bytes per parameter.")] = 2.0,
     gpu: GpuName = None,
-    gpus: Annotated[int, typer.Option(min=1, help="How many, side by side.")] = 1,
-    bandwidth: Annotated[float | None, typer.Option(help="Of one GPU, GB/s.")] = None,
-    peak: Annotated[float | None, typer.Option(help="Dense, of one GPU, TFLOPS.")] = None,
-    kv_bytes: Annotated[float, typer.Option(help="KV cache of one sequence.")] = 0.0,
-    batch: Annotated[int, typer.Option(help="Sequences decoded at once.")] = 1,
-    target_probs: Annotated[str | None, typer.Option(help="As 0.5,0.3,0.2.")] = None,
-    draft_probs: Annotated[str | None, typer.Option(help="As 0.4,0.4,0.2.")] = None,
-    benchmark: Annotated[str | None, typer.Option(help="Stored: which K, by source.")] = None,
-    method: Annotated[str | None, typer.Option(help="Of the benchmark; the widest.")] = None,
-    temperature: Annotated[float, typer.Option(help="In the benchmark.")] = 0.0,
-    concurrency: Annotated[int, typer.Option(help="In the benchmark.")] = 1,
-    category: Annotated[str | None, typer.Option(help="In the benchmark; all.")] = None,
-    memory_gb: Annotated[float | None, typer.Option(help="To spare, for K.")] = None,
+    gpus: Annotated[int, typer.Option(min=1, help="Number of GPUs (tensor parallel).")] = 1,
+    bandwidth: Annotated[
+        float | None, typer.Option(help="Memory bandwidth of one GPU, GB/s.")
+    ] = None,
+    peak: Annotated[
+        float | None, typer.Option(help="Peak dense compute of one GPU, TFLOPS.")
+    ] = None,
+    kv_bytes: Annotated[float, typer.Option(help="KV cache of one sequence, bytes.")] = 0.0,
+    batch: Annotated[int, typer.Option(help="Batch size: sequences decoded at once.")] = 1,
+    target_probs: Annotated[
+        str | None, typer.Option(help="Target probabilities, such as 0.5,0.3,0.2.")
+    ] = None,
+    draft_probs: Annotated[
+        str | None, typer.Option(help="Draft probabilities, such as 0.4,0.4,0.2.")
+    ] = None,
+    benchmark: Annotated[
+        str | None, typer.Option(help="Id of a stored benchmark: the best K from each source.")
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Method in the benchmark (default: the one with most Ks).")
+    ] = None,
+    temperature: Annotated[float, typer.Option(help="Temperature in the benchmark.")] = 0.0,
+    concurrency: Annotated[int, typer.Option(help="Concurrency in the benchmark.")] = 1,
+    category: Annotated[
+        str | None, typer.Option(help="Prompt category in the benchmark (default: all).")
+    ] = None,
+    memory_gb: Annotated[
+        float | None, typer.Option(help="Memory available for drafting, GB.")
+    ] = None,
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tokens per step, speed-up, best K, roofline, acceptance: whatever the options ask for."""
+    """Calculate tokens per step, speed-up, best K, roofline or rejection sampling."""
     if (target_probs is None) != (draft_probs is None):
         raise UsageError("Give both --target-probs and --draft-probs, or neither.")
     found = {
@@ -107,7 +133,7 @@ def theory(
         found["k"] = _stored_k(benchmark, method, place, memory_gb, db)
     if not any(found.values()):
         raise UsageError(
-            "Ask for something: --alpha, --rates, --parameters, --target-probs or --benchmark."
+            "Give at least one of --alpha, --rates, --parameters, --target-probs and --benchmark."
         )
     print(json.dumps(found, ensure_ascii=False, indent=2)) if as_json else _print(found)
 
@@ -120,7 +146,7 @@ def _formula(alpha: float, k: int, cost: float) -> dict[str, Any]:
         "alpha": alpha,
         "k": k,
         "cost": cost,
-        "expected_tokens": theory.expected_tokens(alpha, k),
+        "mean_acceptance_length": theory.expected_tokens(alpha, k),
         "step_cost": theory.step_cost(k, cost),
         "speedup": theory.speedup(alpha, k, cost),
         "best_k": best,
@@ -135,14 +161,14 @@ def _positions(rates: list[float], cost: float) -> dict[str, Any]:
     if not all(0.0 <= rate <= 1.0 for rate in rates):
         raise UsageError("--rates are shares from 0 to 1.")
     if any(later > earlier for earlier, later in pairwise(rates)):
-        raise UsageError("--rates never rise with the position: give unconditional acceptance.")
+        raise UsageError("--rates cannot rise with the position: give unconditional acceptance.")
     k = len(rates)
     tokens = theory.expected_tokens_by_position(rates)
     return {
-        "rates": rates,
+        "acceptance_rate_per_pos": rates,
         "k": k,
         "cost": cost,
-        "expected_tokens": tokens,
+        "mean_acceptance_length": tokens,
         "speedup": tokens / theory.step_cost(k, cost),
     }
 
@@ -150,7 +176,7 @@ def _positions(rates: list[float], cost: float) -> dict[str, Any]:
 def _machine(
     gpu: str | None, bytes_: float, bandwidth: float | None, peak: float | None
 ) -> tuple[float, float | None]:
-    """What was typed wins over the table; int8 is not asked for here: one byte is fp8."""
+    """Options win over the table. One byte per parameter means fp8, not int8."""
     from specviz.analysis import hardware
 
     if gpu is not None:
@@ -180,11 +206,11 @@ def _roofline(
 
     (parameters, bytes_, kv_bytes), (bandwidth, peak) = model, machine
     check_batch(batch)
-    # Any compute will do where none is told: nothing that depends on it is given out.
+    # without peak compute any value will do: nothing that depends on it is reported
     found = Roofline(parameters, bytes_, bandwidth, 1.0 if peak is None else peak, kv_bytes)
-    told = peak is not None
-    step_ms = found.step_ms(batch) if told else found.memory_ms(batch)
-    gains = told and alpha is not None
+    known = peak is not None
+    step_ms = found.step_ms(batch) if known else found.memory_ms(batch)
+    gains = known and alpha is not None
     return {
         "parameters": parameters,
         "bytes_per_parameter": bytes_,
@@ -194,12 +220,12 @@ def _roofline(
         "batch": batch,
         "weights_bytes": found.weights_bytes,
         "memory_ms": found.memory_ms(batch),
-        "compute_ms": found.compute_ms(batch) if told else None,
+        "compute_ms": found.compute_ms(batch) if known else None,
         "step_ms": step_ms,
         "output_throughput": batch / step_ms * 1000,
-        "compute_utilisation": found.utilisation(batch) if told else None,
-        "critical_batch": found.critical_batch() if told else None,
-        "critical_batch_verifying": found.critical_batch(k + 1) if told else None,
+        "compute_utilisation": found.utilisation(batch) if known else None,
+        "critical_batch": found.critical_batch() if known else None,
+        "critical_batch_verifying": found.critical_batch(k + 1) if known else None,
         "speedup": found.speedup(alpha or 0.0, k, cost, batch) if gains else None,
         "last_gaining_batch": found.last_gaining_batch(alpha or 0.0, k, cost) if gains else None,
     }

@@ -1,27 +1,44 @@
-"""`specviz train`: the demo family made again, or a draft for a domain of one's own."""
+"""`specviz train`: retrain the demo family, or adapt its draft to a domain."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from specviz.errors import UsageError
-from specviz.paths import MODELS
 
 
 def train(
-    out: Path | None,
-    *,
-    device: str,
-    target_minutes: float,
-    draft_minutes: float,
-    seed: int,
-    parts: Sequence[str],
-    resume: bool,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the models (default: data/models).")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    target_minutes: Annotated[float, typer.Option(help="Training time of the target.")] = 45.0,
+    draft_minutes: Annotated[float, typer.Option(help="Training time of the draft.")] = 21.0,
+    seed: Annotated[int, typer.Option(help="Seed of the corpus and the weights.")] = 20,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Train only this part: pair (target and draft), eagle3, medusa or eagle. "
+            "Repeatable."
+        ),
+    ] = None,
+    finetune_draft: Annotated[
+        Path | None,
+        typer.Option(
+            help="Adapt the draft to these texts: JSONL prompts, with or without answers, or "
+            "plain text."
+        ),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start over instead of resuming.")] = False,
 ) -> None:
-    """Train all of the family, or `parts` of it."""
+    """Retrain the demo models, or adapt the draft model to your own texts."""
+    if finetune_draft is not None:
+        _finetune(finetune_draft, out, device=device, seed=seed)
+        return
+    from specviz.paths import MODELS
     from specviz.training.train import PARTS, Minutes, train_family
 
     train_family(
@@ -30,16 +47,16 @@ def train(
         minutes=Minutes(target=target_minutes, draft=draft_minutes),
         seed=seed,
         progress=typer.echo,
-        parts=parts or PARTS,
-        resume=resume,
+        parts=part or PARTS,
+        resume=not fresh,
     )
 
 
-def finetune(file: Path, out: Path | None, *, device: str, seed: int) -> None:
+def _finetune(file: Path, out: Path | None, *, device: str, seed: int) -> None:
     """Adapt the draft model to the texts in `file`; prints acceptance before and after."""
     from specviz.training.finetune import finetune_draft
 
     if not file.exists():
-        raise UsageError(f"There is no file {file}: name a JSONL or text file of the domain.")
+        raise UsageError(f"There is no file {file}: name a JSONL or text file of your domain.")
     report = finetune_draft(file, out=out, device=device, seed=seed, progress=typer.echo)
     typer.echo(report.sentence())

@@ -1,1 +1,1 @@
-"""Engines answer a prompt and tell how: a vLLM server, a stored trace."""
+"""Engines that answer prompts and report every draft: the embedded one, and stored traces."""

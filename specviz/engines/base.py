@@ -11,7 +11,7 @@ from specviz.trace import Event
 
 
 class Engine(Protocol):
-    """Answers one prompt after the other and says how each token came about."""
+    """Answers one prompt at a time and reports how each token was produced."""
 
     def generate(self, prompt: Prompt, sampling: Sampling) -> AsyncGenerator[Event, None]:
         """Yield the events of one request as they happen.
@@ -22,24 +22,24 @@ class Engine(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of connections and memory."""
+        """Close connections and free memory."""
         ...
 
 
 class TimedEngine(Protocol):
-    """Answers prompts for a benchmark: samples, without every decision."""
+    """Answers prompts for a benchmark, as samples without per-token decisions."""
 
     async def sample(self, prompt: Prompt, sampling: Sampling) -> Sample:
-        """Answer one request; several may be under way.
+        """Answer one request; several may be in flight.
 
-        Raises an EngineError with a sentence for the user. Cancelling the task drops the request.
+        Raises an EngineError with a sentence for the user. Cancelling the task aborts the request.
         """
         ...
 
     async def prefix_caching(self) -> bool | None:
-        """Whether repeated prompts are answered from a cache; None if it does not tell."""
+        """Whether prefix caching is on; None if the engine does not report it."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections and memory."""
+        """Close connections and free memory."""
         ...

@@ -1,4 +1,4 @@
-"""What the files of a model folder say, without torch: family, parameters, bytes, tokenizer.
+"""Facts about a model folder, read without torch: family, parameters, bytes, tokenizer.
 
 Hugging Face layout: `config.json`, `*.safetensors`, `tokenizer.json`.
 """
@@ -22,7 +22,7 @@ LARGEST_HEADER = 100_000_000
 
 
 def read_pair(target: str, draft: str) -> Pair:
-    """Two models side by side; a name instead of a folder leaves everything unknown."""
+    """A target and a draft; a name instead of a folder leaves everything unknown."""
     return Pair(
         read_model(target), read_model(draft), compare_tokenizers(Path(target), Path(draft))
     )
@@ -40,7 +40,7 @@ def read_model(name: str) -> ModelFacts:
     parameters, weight_bytes, problem = _weights(folder)
     if "quantization_config" in config:
         parameters = None
-        problem = f"{folder.name} is quantised: its headers do not tell the parameters"
+        problem = f"{folder.name} is quantised: its headers do not give the parameters"
     return ModelFacts(
         name=folder.name,
         family=config.get("model_type"),
@@ -136,7 +136,7 @@ def _special(tokenizer: Mapping[str, Any]) -> dict[str, int]:
 def _other_vocabulary(
     ours: Mapping[str, int], theirs: Mapping[str, int], noun: str = "token"
 ) -> str | None:
-    """The token with the smallest id on which both do not agree."""
+    """The token with the smallest id on which the two disagree."""
     if ours == theirs:
         return None
     different = {
@@ -145,7 +145,7 @@ def _other_vocabulary(
     ids = {token: min(_ids(token, ours, theirs)) for token in different}
     first = min(sorted(different), key=ids.__getitem__)
     sides = [
-        f"id {vocabulary[first]}" if first in vocabulary else "not there"
+        f"id {vocabulary[first]}" if first in vocabulary else "missing"
         for vocabulary in (ours, theirs)
     ]
     return (
@@ -165,7 +165,7 @@ def _other_merge(ours: list[Any], theirs: list[Any]) -> str | None:
         (place for place, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]),
         min(len(ours), len(theirs)),
     )
-    return f"merge {place + 1:,} of {len(ours):,} and {len(theirs):,} is another one"
+    return f"merge {place + 1:,} of {len(ours):,} and {len(theirs):,} differs"
 
 
 def _weights(folder: Path) -> tuple[int | None, int | None, str | None]:

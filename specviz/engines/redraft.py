@@ -1,4 +1,8 @@
-"""Which arms can be redrafted on this machine, and the engine that does it."""
+"""Which arms can be redrafted on this machine, and the engine that does it.
+
+Redrafting drafts again after every token of a stored answer: one run at the largest K then gives
+the steps of every smaller K.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +21,14 @@ if TYPE_CHECKING:
 def redraftable(config: RunConfig) -> RunConfig:
     """The embedded arm that drafts as `config` did.
 
-    A vLLM server's drafts are made again from the same checkpoints. Raises UsageError where that
-    cannot be done, with the reason.
+    For a vLLM arm it loads the same checkpoints. Raises UsageError, with the reason, for an arm
+    that cannot be redrafted.
     """
     record = record_of(config.method)
     if record is None or not record.is_redraftable:
-        name = config.method or "A server that does not say how it drafts"
+        name = config.method or "A server that does not report its method"
         raise UsageError(
-            f"{name} cannot be redrafted: what it drafts depends on more than the answer so far. "
+            f"{name} cannot be redrafted: its drafts depend on more than the answer so far. "
             "Measure each K instead."
         )
     is_embedded = config.engine is EngineKind.EMBEDDED
@@ -37,14 +41,14 @@ def redraftable(config: RunConfig) -> RunConfig:
         )
     for folder in (config.model, config.draft):
         if folder and not Path(folder).is_dir():
-            raise UsageError(f"A redraft needs the models in a folder; {folder} is none.")
-    # vLLM drafts chains, and its flags say nothing to the embedded engine
-    options = config.options if is_embedded else {"shape": "chain"}
+            raise UsageError(f"Redrafting needs the models in a folder; {folder} is none.")
+    # vLLM drafts chains, in the checkpoints' own dtype; its flags mean nothing to this engine
+    options = config.options if is_embedded else {"shape": "chain", "dtype": "bfloat16"}
     return replace(config, engine=EngineKind.EMBEDDED, traced=False, options=options)
 
 
 def open_embedded_arm(config: RunConfig) -> EmbeddedEngine:
-    """The engine of an embedded arm, in this thread. Raises UsageError."""
+    """The engine of an embedded arm, opened in this thread. Raises UsageError."""
     from specviz.engines.embedded.opening import open_engine  # torch: only where it is used
 
     return open_engine(config)[0]

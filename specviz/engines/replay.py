@@ -1,4 +1,4 @@
-"""A stored trace as an engine: the same events, at the speed they happened or faster."""
+"""A stored trace as an engine: the same events, at the recorded speed or faster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ReplayEngine:
         self._speed = speed
 
     async def generate(self, prompt: Prompt, sampling: Sampling) -> AsyncGenerator[Event, None]:
-        """Replay the trace; prompt and sampling were settled when it was recorded."""
+        """Replay the trace; `prompt` and `sampling` are ignored, as both were recorded."""
         clock_ms = 0.0
         for event in events_of(self._trace):
             due_ms = _due_ms(event, clock_ms)
@@ -29,7 +29,7 @@ class ReplayEngine:
             yield event
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
 
 def events_of(trace: Trace) -> Iterator[Event]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from specviz.analysis.benchmark.families import families
-from specviz.analysis.k.curves import KCurve
+from specviz.analysis.k.curves import KCurve, KFigures
 from specviz.bench.results import results_of
 from specviz.errors import UsageError
 from specviz.store import Store
@@ -61,5 +61,12 @@ def _shown(curve: KCurve, memory_gb: float | None) -> dict[str, Any]:
         "best_k": found and found.best.k,
         "best_speedup": found and found.best.speedup,
         "plateau": found and list(found.plateau),
-        "ks": [asdict(point) for point in curve.points],
+        "ks": [_point(point) for point in curve.points],
     }
+
+
+def _point(point: KFigures) -> dict[str, Any]:
+    """A speed-up is a ratio with its interval, under the names that a benchmark gives it."""
+    speedup = point.speedup
+    shown = speedup and {"ratio": speedup.value, "low": speedup.low, "high": speedup.high}
+    return {**asdict(point), "speedup": shown}

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from specviz.analysis.k.answers import Key
 from specviz.analysis.k.redraft import Redraft, corrected
+from specviz.bench.arm import as_opened
 from specviz.bench.block import Talk
 from specviz.bench.plan_toml import parse_plan
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.engines.redraft import open_embedded_arm, redraftable
 from specviz.errors import UsageError
 from specviz.store import Store
-from specviz.store.benchmarks.reads import read_benchmark, read_conversations
+from specviz.store.benchmarks.reads import read_arms, read_benchmark, read_conversations
 from specviz.store.benchmarks.redrafts import StepTime, StoredAnswer, put_redraft, read_answers
 from specviz.trace import Step
 
@@ -46,7 +47,8 @@ def redraft_arm(
     Raises UsageError where the arm cannot be redrafted, StoreError, RedraftStopped.
     """
     plan = parse_plan(store.read(read_benchmark, benchmark_id).plan_toml)
-    config = plan.arms[arm_index].config
+    opened = store.read(read_arms, benchmark_id)
+    config = as_opened(plan.arms[arm_index].config, opened.get(arm_index))
     again = redraftable(config)
     answers = _answers(store, benchmark_id, arm_index)
     prompts = _prompts(store, benchmark_id, answers)

@@ -16,7 +16,7 @@ from specviz.training.corpus import Document, training_document
 from specviz.training.tokenizer import END, chat_prompt
 
 ROW_LENGTH = 768
-# Prompts are learnt a little, because they are half of the text; answers are what counts.
+# Prompts count a little, because they are half of the text; answers are what matters.
 PROMPT_WEIGHT = 0.15
 
 
@@ -25,8 +25,8 @@ class Batch:
     """Packed rows: `ids` and `weights` are [rows, ROW_LENGTH].
 
     `weights[r, t]` is how much predicting `ids[r, t]` counts: 1 in an answer and its `<|end|>`,
-    `PROMPT_WEIGHT` in a prompt, 0 where nothing precedes and in padding. `next_document` is where
-    the following batch starts.
+    `PROMPT_WEIGHT` in a prompt, 0 for the first token of a document and for padding.
+    `next_document` is where the following batch starts.
     """
 
     ids: Tensor
@@ -65,14 +65,14 @@ def stream_batches(
 
 
 class Packer:
-    """Rows that documents are put into as long as there is room."""
+    """Fills rows with documents while there is room."""
 
     def __init__(self, rows: int) -> None:
         self.packed: list[list[Encoded]] = [[] for _ in range(rows)]
         self._room = [ROW_LENGTH] * rows
 
     def add(self, encoded: Encoded) -> bool:
-        """Put `encoded` into the first row with room; False, and nothing done, if there is none."""
+        """Put `encoded` into the first row with room; False, without a change, if there is none."""
         row = next((r for r, room in enumerate(self._room) if room >= len(encoded.ids)), None)
         if row is None:
             return False

@@ -1,7 +1,7 @@
-"""The training text: a deterministic stream of exchanges in six categories, and what it leaves out.
+"""The training text: a deterministic stream of exchanges in six categories, with a held-out share.
 
-Document number i of a seed is a function of (seed, i) alone. An exchange whose content hashes into
-the held-out share is never in the stream; the evaluation prompts are drawn from that share only.
+Document i of a seed is a function of (seed, i) alone. An exchange whose content hashes into the
+held-out share is never in the stream; the evaluation prompts are drawn from that share only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAKERS: dict[str, Callable[[Random], Example]] = {
     "structured_output": structured_output.example,
 }
 CATEGORIES = tuple(MAKERS)
-# Exchanges of a category in a hundred: short ones come more often, so that tokens are balanced.
+# Exchanges per hundred: short categories come more often, so that tokens are balanced.
 SHARES = {
     "short_qa": 22,
     "summarization": 10,
@@ -44,7 +44,7 @@ HELD_OUT_IN = 97
 
 @dataclass(frozen=True)
 class Document:
-    """One exchange of the stream; `content` is what the hold-out split is made on."""
+    """One exchange of the stream; the held-out split is made on `content`."""
 
     category: str
     prompt: str
@@ -66,7 +66,7 @@ def training_document(seed: int, index: int) -> Document:
 
 
 def training_documents(seed: int, start: int = 0) -> Iterator[Document]:
-    """The training stream from document `start` on, without an end."""
+    """The training stream from document `start` on, endlessly."""
     index = start
     while True:
         yield training_document(seed, index)

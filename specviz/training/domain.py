@@ -15,7 +15,7 @@ LEAST_DOCUMENTS = 10
 
 @dataclass(frozen=True)
 class Exchange:
-    """A prompt and its answer; None: the target writes it. `line` is where it stands."""
+    """A prompt and its answer, None if the target is to write it. `line`: its line in the file."""
 
     prompt: str
     answer: str | None
@@ -24,7 +24,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Domain:
-    """What is learnt and what is measured on."""
+    """The exchanges to learn from and those to measure on."""
 
     learnt: list[Exchange]
     held_out: list[Exchange]
@@ -33,9 +33,9 @@ class Domain:
 def read_domain(file: Path) -> Domain:
     """The exchanges of `file`, every fifth one held out.
 
-    A file that ends in .jsonl has an object with "prompt" and perhaps "answer" on every line; of
-    any other text every paragraph is a prompt. A prompt that is held out is learnt nowhere. Raises
-    UsageError for a file that cannot be used, with the line that is to blame.
+    A .jsonl file has an object with "prompt" and optionally "answer" on every line; in any other
+    text every paragraph is a prompt. Held-out prompts are never learnt. Raises UsageError for a
+    file that cannot be used, with the offending line.
     """
     try:
         text = file.read_text(encoding="utf-8")

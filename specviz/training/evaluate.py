@@ -1,8 +1,8 @@
-"""How much of a draft the target accepts, per category, on the held-out prompts.
+"""Acceptance per category on the held-out prompts.
 
-Greedy speculative decoding emits the target's own greedy text whatever the drafter says, so the
-text is generated once and the drafter is then run over it once: up to its first miss in a step, it
-has seen exactly the target's tokens, and what it proposes after a miss does not count.
+Greedy speculative decoding emits the target's own greedy text whatever the drafter proposes, so the
+text is generated once and the drafter is then run over it once: up to its first miss in a step it
+has seen exactly the target's tokens, and proposals after a miss do not count.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ EVALUATED_K = (5, 3)
 
 # The target's greedy answers by category.
 Texts = Mapping[str, Sequence[Encoded]]
-# For every answer token of a text, and for at most so many proposals from there on: is the n-th
-# proposal the token of the text? Row 0, before which nothing is drafted, is not looked at.
+# For every answer token of a text and every draft step from there: is the n-th proposal the token
+# of the text? Row 0, before which nothing is drafted, is ignored.
 Hits = Callable[[Encoded, int], list[list[bool]]]
 
 
 @dataclass(frozen=True)
 class Acceptance:
-    """Counts over all prompts of a category; `finished` answers ended by themselves."""
+    """Counts over all prompts of a category; `finished`: answers that ended with the end token."""
 
     category: str
     prompts: int
@@ -42,12 +42,12 @@ class Acceptance:
 
     @property
     def rate(self) -> float:
-        """Accepted of proposed draft tokens."""
+        """Accepted / proposed draft tokens."""
         return self.accepted / self.proposed
 
     @property
     def tokens_per_step(self) -> float:
-        """Accepted tokens and the target's own one."""
+        """Mean acceptance length: accepted tokens and the target's own."""
         return self.accepted / self.steps + 1
 
 
@@ -58,7 +58,7 @@ def load_target(models: Path) -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast
 
 
 def load_model(folder: Path) -> LlamaForCausalLM:
-    """A model as it is served: bf16, nothing to learn."""
+    """A model as it is served: bf16, without gradients."""
     model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.bfloat16)
     return model.eval().requires_grad_(False)
 
@@ -101,7 +101,7 @@ def overall(results: Sequence[Acceptance]) -> Acceptance:
 def accepted_of(
     category: str, texts: Sequence[Encoded], hits: Hits, end: int, k: int
 ) -> Acceptance:
-    """What became of the proposals over `texts`; a finished one ends with token `end`."""
+    """Counts of the proposals over `texts`; a finished text ends with token `end`."""
     finished = steps = proposed = accepted = 0
     for text in texts:
         finished += text.ids[-1] == end
@@ -111,7 +111,7 @@ def accepted_of(
 
 
 def draft_hits(draft: LlamaForCausalLM) -> Hits:
-    """A draft model's hits: whatever the draft step, it has read the same tokens."""
+    """A draft model's hits, the same for every draft step: it has read the same tokens."""
 
     @torch.inference_mode()
     def hits(text: Encoded, k: int) -> list[list[bool]]:
@@ -127,7 +127,7 @@ def draft_hits(draft: LlamaForCausalLM) -> Hits:
 def speculative_steps(hits: Sequence[Sequence[bool]], k: int) -> list[tuple[int, int]]:
     """(proposed, accepted) of every draft-and-verify step over an answer.
 
-    The first token comes from reading the prompt. A step emits the accepted tokens and one of the
+    The first token comes from prefill. A step emits the accepted tokens and one of the
     target's; proposals beyond the end of the answer are not counted.
     """
     steps = []

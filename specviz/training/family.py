@@ -1,9 +1,9 @@
 """The architectures of the demo family, its folders, and how models are written to disk.
 
 Target and draft are plain Llama models with the same tokenizer, so transformers and vLLM load them
-without any code of ours. The draft has two layers because one layer cannot copy: copying from the
-prompt (an induction head) needs one layer to look back and a second to use what was found. The
-heads of EAGLE have one, because the target's features have looked back already.
+without custom code. The draft has two layers because one layer cannot copy: copying from the
+prompt (an induction head) needs one layer to look back and a second to use the result. The
+EAGLE heads have one, because the target's features already contain the context.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def new_model(config: LlamaConfig, seed: int) -> LlamaForCausalLM:
 def export_model(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
     """Write a bf16 copy of `model` and the tokenizer to `folder`, replacing it in one rename.
 
-    A reader sees the old files or the new ones, never half of a model.
+    A reader sees the old files or the new ones, never a partial model.
     """
     fresh, old = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
     for leftover in (fresh, old):

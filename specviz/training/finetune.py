@@ -1,9 +1,8 @@
-"""A draft for a user's domain: the shipped one, distilled further on the target's text there.
+"""A draft for a user's domain: the shipped one, distilled further on the target's answers there.
 
-The same loss as in `train`, so the draft moves towards the target on the texts that will be asked
-for. On few texts it can also lose what it knew: of the mixtures of old and new weights (arXiv
-2109.01903) the one is kept that does best on prompts set aside for that, at worst the old ones.
-What is gained is measured on a part of the domain that neither has seen.
+The loss is that of `train`. With few texts the draft can also forget, so old and new weights are
+interpolated (arXiv 2109.01903) and the mixture that does best on a validation split is kept, at
+worst the old weights. The gain is measured on a part of the domain that neither has seen.
 """
 
 from __future__ import annotations
@@ -38,16 +37,16 @@ from specviz.training.tokenizer import chat_prompt
 
 FINETUNED_NAME = "demo-draft-finetuned"
 K = 5
-# Room for an answer that the target writes.
+# Longest answer that the target writes.
 ANSWER_TOKENS = 256
 ROWS = 2
-# A small domain is learnt by heart if it is read more often.
+# With more passes a small domain is memorised.
 PASSES = 8
 LEARNING_RATE = 1e-3
-# Where the target writes the answers: one greedy, and some drawn, because the draft learns more
-# from ways the target might go than from reading one again.
+# If the target writes the answers: one greedy and some sampled, because the draft learns more from
+# alternative answers than from reading one again.
 DRAWN_ANSWERS, DRAWN_TEMPERATURE = 3, 0.8
-# Shares of the new weights that are tried, on one prompt in six of those to learn from.
+# Shares of the new weights to try, validated on one in six of the prompts to learn from.
 MIXTURES = (0.0, 0.25, 0.5, 0.75, 1.0)
 CHECKED_IN = 6
 
@@ -87,8 +86,8 @@ def finetune_draft(
 ) -> FinetuneReport:
     """Distil a copy of the shipped draft on the domain in `file` (see `read_domain`) into `out`.
 
-    Learns for `PASSES` readings of the domain, or for `minutes`. Raises UsageError for a file
-    that cannot be used, and where `out` would overwrite a shipped model.
+    Trains for `PASSES` passes over the domain, or for `minutes`. Raises UsageError for a file that
+    cannot be used, and if `out` would overwrite a shipped model.
     """
     out = out or models / FINETUNED_NAME
     check_out(out, models)
@@ -115,7 +114,7 @@ def finetune_draft(
 
 
 def check_out(out: Path, models: Path) -> None:
-    """Raises UsageError where `out` is no place for a new draft."""
+    """Raises UsageError if `out` cannot take a new draft."""
     shipped = (TARGET_NAME, DRAFT_NAME, *HEAD_NAMES.values(), SPECULATORS_NAME)
     if out.resolve() in {(models / name).resolve() for name in shipped}:
         raise UsageError(f"{out} is a model of the family: choose another folder.")
@@ -126,7 +125,7 @@ def check_out(out: Path, models: Path) -> None:
 def check_lengths(
     file: Path, exchanges: Sequence[Exchange], tokenizer: PreTrainedTokenizerFast
 ) -> None:
-    """Raises UsageError for the first exchange that is too long to be learnt in one piece."""
+    """Raises UsageError for the first exchange that is longer than a training row."""
     for exchange in exchanges:
         ids = tokenizer.encode(chat_prompt(exchange.prompt), add_special_tokens=False)
         room = ROW_LENGTH - len(ids) - ANSWER_TOKENS
@@ -141,7 +140,7 @@ def check_lengths(
 
 
 def split(exchanges: Sequence[Exchange]) -> tuple[list[Exchange], list[Exchange]]:
-    """Exchanges to learn from, and those to choose the mixture on."""
+    """The exchanges to train on, and the validation split that chooses the mixture."""
     prompts = list(dict.fromkeys(exchange.prompt for exchange in exchanges))
     checked = set(prompts[::CHECKED_IN])
     return (
@@ -158,7 +157,7 @@ def mix(
 ) -> float:
     """Give `draft` the mixture of its weights and `old` that is accepted most on `texts`.
 
-    Returns the share of its own weights; of equal ones the smallest.
+    Returns the share of the new weights, the smallest among equals.
     """
     new = {name: tensor.clone() for name, tensor in draft.state_dict().items()}
 
@@ -177,7 +176,7 @@ def mix(
 def _material(
     target: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, exchanges: Sequence[Exchange]
 ) -> Iterator[Encoded]:
-    """Exchanges as token ids, with answers by the target where there are none."""
+    """Exchanges as token ids; missing answers are written by the target."""
     for exchange in exchanges:
         if exchange.answer is not None:
             yield encode(Document("", exchange.prompt, exchange.answer, ""), tokenizer)
@@ -215,7 +214,7 @@ def _distil(
     seed: int,
     progress: Callable[[str], None],
 ) -> int:
-    """Train `draft` in place; the number of steps."""
+    """Train `draft` in place; returns the number of steps."""
     batches = list(readings(learnt, seed, tokenizer.pad_token_id))
     steps = len(batches)
     device = draft.device.type
@@ -235,7 +234,7 @@ def _distil(
 
 
 def readings(learnt: Sequence[Encoded], seed: int, pad: int) -> Iterator[Batch]:
-    """`PASSES` readings of `learnt`, each in another order, as batches."""
+    """`PASSES` passes over `learnt`, each in another order, as batches."""
     order = random.Random(seed)
     packer, read = Packer(ROWS), 0
     for _ in range(PASSES):

@@ -1,6 +1,6 @@
 """The training loop of one phase: Muon and AdamW, warm-up, plateau and decay, checkpoints.
 
-It knows nothing of targets and drafts: a phase is a model, a loss and batches.
+It does not know targets or drafts: a phase is a model, a loss and batches.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Loss = Callable[[Batch], tuple[Tensor, float]]
 
 @dataclass(frozen=True)
 class Phase:
-    """One phase of training, bounded by `minutes`, and by `steps` where they are given.
+    """One phase of training, bounded by `minutes` and, if given, by `steps`.
 
-    Minutes keep a promise about time on a busy machine; steps make two runs equal.
+    Minutes bound the time on a busy machine; steps make two runs equal.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a phase did, for the model card. `loss` is the mean of the last `LOSS_WINDOW` steps."""
+    """What the model card says of a phase. `loss`: the mean of the last `LOSS_WINDOW` steps."""
 
     name: str
     steps: int
@@ -90,7 +90,7 @@ def fit(
     progress: Callable[[str], None],
     snapshot: Callable[[], None],
 ) -> Outcome:
-    """Train `model` in place; continue from `checkpoint` where it exists.
+    """Train `model` in place; continue from `checkpoint` if it exists.
 
     `batches(start)` yields batches from document `start` on. `snapshot` is called with every
     checkpoint, so that a usable model exists before the end.
@@ -133,7 +133,7 @@ def fit(
 
 @dataclass(frozen=True)
 class State:
-    """How far a phase is; goes into the checkpoint next to the weights."""
+    """The progress of a phase; stored in the checkpoint next to the weights."""
 
     step: int = 0
     tokens: int = 0
@@ -145,15 +145,15 @@ class State:
 def gradient_workers() -> ThreadPoolExecutor:
     """One thread per core, each computing alone on its share of a batch.
 
-    Splitting a batch costs one meeting of the threads per step; splitting every matrix product
-    costs thousands, which on a busy machine is ten times slower.
+    Splitting a batch costs one synchronisation per step; splitting every matrix product costs
+    thousands, which is far slower on a busy machine.
     """
     workers = torch.get_num_threads()
     return ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,))
 
 
 def set_gradients(model: nn.Module, loss: Loss, batch: Batch, pool: ThreadPoolExecutor) -> float:
-    """Set every parameter's gradient of the mean loss over `batch`; that mean loss."""
+    """Set every parameter's gradient of the mean loss over `batch`; returns that loss."""
     parameters = list(model.parameters())
 
     def share(part: Batch) -> tuple[tuple[Tensor, ...], float, float]:
@@ -195,7 +195,7 @@ def _load(path: Path, model: nn.Module, optims: list[torch.optim.Optimizer]) -> 
 
 
 def _save(path: Path, model: nn.Module, optims: list[torch.optim.Optimizer], state: State) -> None:
-    """Write next to `path` and rename, so that a kill leaves a whole checkpoint."""
+    """Write next to `path` and rename, so that a kill never leaves a partial checkpoint."""
     fresh = path.with_suffix(".new")
     torch.save(
         {

@@ -1,4 +1,4 @@
-"""What a model itself answers, greedily or sampled, in batches."""
+"""A model's own answers, greedy or sampled, in batches."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def answers(
     max_new_tokens: int,
     temperature: float = 0.0,
 ) -> Iterator[Encoded]:
-    """The model's answer to every prompt, in order; the end token is part of a finished one.
+    """The model's answer to every prompt, in order; a finished one includes the end token.
 
-    Above temperature 0 it is drawn, with torch's own generator.
+    Above temperature 0 it is sampled with torch's default generator.
     """
     for start in range(0, len(prompts), BATCH):
         encoded = [
@@ -41,7 +41,7 @@ def answers(
 def _continue(
     model: LlamaForCausalLM, prompts: list[list[int]], max_new_tokens: int, temperature: float
 ) -> list[list[int]]:
-    """Continuations; prompts are padded on the left so that all end at one column."""
+    """Continuations; prompts are padded on the left so that all end in the same column."""
     pad, end = model.config.pad_token_id, model.config.eos_token_id
     width = max(map(len, prompts))
     ids = torch.tensor([[pad] * (width - len(p)) + p for p in prompts], device=model.device)

@@ -10,9 +10,9 @@ from specviz.training.corpus import CATEGORIES, Document, held_out_documents
 
 PROMPTS_PER_CATEGORY = 40
 SPLIT_SEED = 7
-# Further held-out exchanges, for what is tuned to be evaluated later on the prompts.
+# More held-out exchanges, to tune on what is later evaluated on the prompts.
 TUNING_SEED, TUNING_PER_CATEGORY = 8, 12
-# What a benchmark of 500 prompts asks beyond them: 150 questions, 100 summaries, 80 programs, 50
+# What a benchmark of 500 prompts needs beyond them: 150 questions, 100 summaries, 80 programs, 50
 # stories, 70 translations and 50 records in all.
 FURTHER_PROMPTS = {
     "short_qa": 110,
@@ -22,7 +22,7 @@ FURTHER_PROMPTS = {
     "translation": 30,
     "structured_output": 10,
 }
-# Room for the longest answers of a category in tokens of the demo tokenizer.
+# Enough for the longest answers of a category, in tokens of the demo tokenizer.
 MAX_TOKENS = {
     "short_qa": 96,
     "summarization": 160,
@@ -47,7 +47,7 @@ def tuning_documents(category: str) -> list[Document]:
 
 
 def further_documents(category: str) -> list[Document]:
-    """Held-out exchanges of `category` about nothing that is evaluated or tuned on."""
+    """Held-out exchanges of `category` that are neither evaluated nor tuned on."""
     known = {d.content for d in (*evaluation_documents(category), *tuning_documents(category))}
     fresh: dict[str, Document] = {}
     for document in held_out_documents(category, SPLIT_SEED):
@@ -64,7 +64,7 @@ def prompt_lines(category: str) -> list[str]:
 
 
 def further_prompt_lines(category: str) -> list[str]:
-    """The file of `category` in `more/`, which goes on where the prompt file ends."""
+    """The file of `category` in `more/`, which continues where the prompt file ends."""
     return _lines(category, further_documents(category), PROMPTS_PER_CATEGORY + 1)
 
 

@@ -1,4 +1,4 @@
-"""What the target and the draft are trained for."""
+"""The training losses of the target and the draft."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measuring the family as it lies on the disk: chain acceptance, and the heads' ranks."""
+"""Measuring the exported family: chain acceptance, and the heads' accuracy by rank."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from specviz.training.heads.heads import MEDUSA_HEADS
 from specviz.training.heads.load import load_head
 from specviz.training.held_out import tuning_documents
 
-# The engine shapes candidate trees by them. vLLM reads every key of a Medusa configuration with
+# The engine shapes candidate trees with them. vLLM reads every key of a Medusa configuration with
 # "num" and "heads" or "layers" in it as its own, so neither is in the name.
 RANK_KEYS = {"medusa": "specviz_head_accuracy", "eagle": "specviz_rank_accuracy"}
 RANK_KEYS["eagle3"] = RANK_KEYS["eagle"]
 
 
 def measure_family(models: Path, *, draft: bool, heads: Sequence[str]) -> None:
-    """Measure the draft, if asked for, and `heads` (keys of `HEAD_NAMES`), into the record."""
+    """Measure the draft (if `draft`) and `heads` (keys of `HEAD_NAMES`) into the record."""
     target, tokenizer = load_target(models)
     texts = greedy_texts(target, tokenizer)
     drafters = {DRAFT_NAME: draft_hits(load_model(models / DRAFT_NAME))} if draft else {}
@@ -43,8 +43,8 @@ def measure_family(models: Path, *, draft: bool, heads: Sequence[str]) -> None:
 
 
 def write_ranks(models: Path, heads: Sequence[str]) -> None:
-    """Measure how often each rank is right on held-out text that is not evaluated on, and keep it
-    in the configuration of each of `heads`."""
+    """Measure the accuracy of each rank on held-out text that is not evaluated on, and write it
+    into the configuration of each of `heads`."""
     target, tokenizer = load_target(models)
     by_category = greedy_texts(target, tokenizer, tuning_documents)
     texts = [text for texts in by_category.values() for text in texts]

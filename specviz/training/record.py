@@ -1,6 +1,6 @@
-"""training.json: what every phase of the family's training did, and what was measured after it.
+"""training.json: the outcome of every training phase, and the measurements after it.
 
-The model card is written from it alone, so a head can be trained later and the rest stays true.
+The model card is written from it alone, so a head can be trained later and the rest stays valid.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from specviz.training.evaluate import Acceptance
 from specviz.training.fit import Outcome
 
 RECORD_NAME = "training.json"
-# The phases of target and draft; the heads' text begins where theirs ends.
+# The phases of target and draft; the heads' training text begins where theirs ends.
 PAIR_PHASES = ("draft-start", "target", "draft-corpus")
 
 Record = dict[str, Any]
@@ -30,7 +30,7 @@ def read(models: Path) -> Record:
 
 
 def begin(models: Path, *, seed: int, device: str, outcomes: Sequence[Outcome]) -> None:
-    """A new pair: nothing that was said of the old one, or of heads on it, holds any more."""
+    """Start the record of a new pair; entries of the old pair and of its heads are dropped."""
     _write(
         models,
         {
@@ -44,7 +44,7 @@ def begin(models: Path, *, seed: int, device: str, outcomes: Sequence[Outcome]) 
 
 
 def add_outcomes(models: Path, outcomes: Sequence[Outcome]) -> None:
-    """What a head's phases did, in place of an earlier training's."""
+    """The outcomes of a head's phases; they replace those of an earlier training."""
     record = read(models)
     names = {outcome.name for outcome in outcomes}
     kept = [phase for phase in record["phases"] if phase["name"] not in names]
@@ -52,7 +52,7 @@ def add_outcomes(models: Path, outcomes: Sequence[Outcome]) -> None:
 
 
 def add_acceptance(models: Path, name: str, results: dict[int, list[Acceptance]]) -> None:
-    """What was measured of the drafter in folder `name`, by K."""
+    """The measured acceptance of the drafter in folder `name`, by K."""
     record = read(models)
     measured = {str(k): [asdict(result) for result in of_k] for k, of_k in results.items()}
     acceptance = record.get("acceptance", {}) | {name: measured}

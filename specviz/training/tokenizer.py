@@ -1,6 +1,6 @@
 """The byte-level BPE tokenizer of the demo family and its chat template.
 
-Byte-level, so that Korean, code and any other text can be encoded without an unknown token.
+Byte-level, so that Korean, code and any other text can be encoded without unknown tokens.
 Digits stay single tokens: a small model then sees numbers digit by digit and can copy them.
 """
 
@@ -24,12 +24,12 @@ CHAT_TEMPLATE = (
 
 
 def chat_prompt(prompt: str) -> str:
-    """The text up to the point where the assistant's answer begins."""
+    """The text up to where the assistant's answer begins."""
     return f"{USER}{prompt}{END}{ASSISTANT}"
 
 
 def train_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
-    """A tokenizer of `VOCAB_SIZE` entries, learnt from `texts`: same texts, same tokenizer."""
+    """A tokenizer of `VOCAB_SIZE` entries, learnt from `texts`, which determine it."""
     bpe = Tokenizer(models.BPE())
     bpe.pre_tokenizer = pre_tokenizers.Sequence(
         [

@@ -1,9 +1,9 @@
 """Training the demo family: tokenizer, target, the draft distilled from it, heads on its states.
 
-The draft first learns to read (a minute or two, so that a pair of models exists early); the target
-learns the corpus; then the draft and the heads are distilled from it on fresh text. Distilling on
-the target's own answers was tried: writing enough of them takes longer than the training, and on a
-few hundred the draft learns them by heart. Every phase continues after a kill.
+The draft is first trained briefly, so that a pair of models exists early; the target learns the
+corpus; then the draft and the heads are distilled from it on fresh text. Distilling on the target's
+own answers was tried: writing enough of them takes longer than the training, and a few hundred are
+memorised. Every phase resumes after a kill.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from specviz.training.tokenizer import chat_prompt, train_tokenizer
 TOKENIZER_DOCUMENTS = 30_000
 ROWS = 6
 DRAFT_START_MINUTES = 1.5
-# What can be trained by itself: target and draft together, and every head on a finished target.
+# The parts that can be trained alone: target and draft together, and each head on a trained target.
 PAIR = "pair"
 PARTS = (PAIR, *TRAININGS)
 
 
 @dataclass(frozen=True)
 class Minutes:
-    """How long each part learns, beside the draft's `DRAFT_START_MINUTES`."""
+    """How long each part trains, in addition to the draft's `DRAFT_START_MINUTES`."""
 
     target: float = 45.0
     draft: float = 21.0
@@ -55,7 +55,7 @@ class Minutes:
 
 @dataclass(frozen=True)
 class Workshop:
-    """Where a training run reads and writes, and how."""
+    """Where and how a training run reads and writes."""
 
     out: Path
     scratch: Path
@@ -79,13 +79,12 @@ def train_family(
     resume: bool = True,
     scratch: Path = Path(".train"),
 ) -> list[Outcome]:
-    """Train `parts` into folders of `out`; what every phase did.
+    """Train `parts` into folders of `out`; returns the outcome of every phase.
 
-    Checkpoints go to `scratch`; with `resume` a run that was killed continues there. Steps follow
-    from the minutes and the measured speed, so another machine trains for another number of steps.
-    The record of the run is `out`/training.json, from which `out`/README.md is written; parts that
-    are left out keep what it says of them. Raises UsageError for an unknown part, and for a head
-    without a target.
+    Checkpoints go to `scratch`; with `resume` a killed run continues from them. The number of steps
+    follows from the minutes and the measured speed, so it differs between machines. The record is
+    `out`/training.json, from which `out`/README.md is written; parts that are left out keep their
+    entries. Raises UsageError for an unknown part, and for a head without a target.
     """
     check_parts(out, parts)
     scratch.mkdir(parents=True, exist_ok=True)
@@ -108,7 +107,7 @@ def train_family(
 
 
 def check_parts(out: Path, parts: Collection[str]) -> None:
-    """Raises UsageError where `parts` cannot be trained into `out`."""
+    """Raises UsageError if `parts` cannot be trained into `out`."""
     if unknown := sorted(set(parts) - set(PARTS)):
         raise UsageError(f"There is no part {unknown[0]!r} of the family: use {', '.join(PARTS)}.")
     if PAIR not in parts and not (out / record.RECORD_NAME).exists():
@@ -116,7 +115,7 @@ def check_parts(out: Path, parts: Collection[str]) -> None:
 
 
 def forget(scratch: Path, parts: Collection[str]) -> None:
-    """Delete the checkpoints of `parts`; all of them with the pair, on which the heads depend."""
+    """Delete the checkpoints of `parts`; for the pair all, because the heads depend on it."""
     for checkpoint in scratch.glob("*.pt"):
         if PAIR in parts or any(checkpoint.stem.split("-")[0] == part for part in parts):
             checkpoint.unlink()

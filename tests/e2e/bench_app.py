@@ -18,8 +18,8 @@ from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.opening import TimedArm
 from specviz.paths import PROJECT_ROOT
 from specviz.sample import Sample
-from specviz.servers.usage import Usage
-from specviz.servers.vllm.metrics import SpecCounters
+from specviz.servers.launch.usage import Usage
+from specviz.servers.metrics import SpecCounters
 from specviz.trace import Fidelity
 from specviz.web import ingest, watch
 

@@ -16,8 +16,9 @@ from postgres import empty, files, postgres  # noqa: F401
 
 from specviz.config import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server, start_server
-from specviz.servers.vllm.command_line import ServerSpec
+from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.servers.vllm.tracing.keys import new_key
 
 K = 4
@@ -35,7 +36,7 @@ def log_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def draft_server(log_dir: Path) -> Iterator[Server]:
     """Draft model, K = 4, traced."""
-    spec = ServerSpec(str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), K)
+    spec = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), K)
     with running(spec, log_dir) as server:
         yield server
 
@@ -43,21 +44,23 @@ def draft_server(log_dir: Path) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def baseline_server(log_dir: Path) -> Iterator[Server]:
     """Plain decoding, traced."""
-    with running(ServerSpec(str(DEMO_TARGET)), log_dir) as server:
+    with running(ServerSpec(LAUNCHER, str(DEMO_TARGET)), log_dir) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def ngram_server(log_dir: Path) -> Iterator[Server]:
     """n-gram lookup, K = 4, traced."""
-    with running(ServerSpec(str(DEMO_TARGET), Method.NGRAM, k=K), log_dir) as server:
+    with running(ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.NGRAM, k=K), log_dir) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def stock_server(log_dir: Path) -> Iterator[Server]:
     """Draft model, K = 4, without the plugin and its fixes."""
-    spec = ServerSpec(str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), K, trace=False)
+    spec = ServerSpec(
+        LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), K, trace=False
+    )
     with running(spec, log_dir) as server:
         yield server
 

@@ -14,8 +14,9 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 from specviz.config import Method
 from specviz.paths import DEMO_TARGET, MODELS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
-from specviz.servers.vllm.command_line import ServerSpec
+from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.training.batches import Encoded
 from specviz.training.evaluate import Hits, load_target
 from specviz.training.family import HEAD_NAMES, SPECULATORS_NAME
@@ -60,7 +61,9 @@ def servers(start: Callable[[ServerSpec], Server]) -> Iterator[Servers]:
         starting: Servers = {}
         for method, folder in HEADS:
             draft = str(MODELS / folder)
-            spec = ServerSpec(str(DEMO_TARGET), method, draft, K, trace=False, extra_args=metrics)
+            spec = ServerSpec(
+                LAUNCHER, str(DEMO_TARGET), method, draft, K, trace=False, extra_args=metrics
+            )
             starting[folder] = pool.submit(start, spec)
         yield starting
         pool.shutdown(cancel_futures=True)

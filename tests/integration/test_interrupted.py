@@ -13,9 +13,10 @@ from specviz.config import EngineKind, Method, Run, RunConfig, RunStatus, Sampli
 from specviz.live.record import answer
 from specviz.paths import DEMO_TARGET
 from specviz.prompts.shipped import load_prompts
-from specviz.servers.client.client import open_vllm
+from specviz.servers.client.engine import open_server
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
-from specviz.servers.vllm.command_line import ServerSpec
+from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.store import open_store
 from specviz.store.runs.runs import read_requests, read_trace
 from specviz.trace import Event, Step
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.integration
 async def test_what_arrived_is_kept_and_the_error_is_one_sentence(
     start: Callable[[ServerSpec], Server], tmp_path: Path
 ) -> None:
-    server = start(ServerSpec(str(DEMO_TARGET), Method.NGRAM, k=3))
+    server = start(ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.NGRAM, k=3))
     config = RunConfig(EngineKind.VLLM, Method.NGRAM, 3, Sampling(max_tokens=1500))
     run = Run("run", "run", config, RunStatus.RUNNING, datetime.now(UTC))
     seen: list[Step] = []
@@ -45,7 +46,7 @@ async def test_what_arrived_is_kept_and_the_error_is_one_sentence(
             for process in psutil.Process(server.pid).children(recursive=True):
                 process.kill()
 
-    engine = await open_vllm(server.url, stall_timeout_s=20.0)
+    engine = await open_server(server.url, stall_timeout_s=20.0)
     with open_store(tmp_path / "runs.duckdb") as store:
         outcome = await answer(engine, run, STORY, store, kill_at_once)
         await engine.close()

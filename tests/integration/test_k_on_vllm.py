@@ -20,8 +20,9 @@ from specviz.config import EngineKind, Method, RunConfig, RunStatus
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.prompts.sets import PromptSource
 from specviz.prompts.shipped import CATEGORIES
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
-from specviz.servers.vllm.command_line import ServerSpec
+from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.store.benchmarks.reads import read_benchmark
 from specviz.sweep.evidence import evidence
 from specviz.sweep.plan import sweep_plan
@@ -66,7 +67,13 @@ def test_vllm_takes_the_schedule(start: Callable[[ServerSpec], Server]) -> None:
     flags = ("--speculative-config", json.dumps(config))
     server = start(
         ServerSpec(
-            str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), 5, trace=False, extra_args=flags
+            LAUNCHER,
+            str(DEMO_TARGET),
+            Method.DRAFT_MODEL,
+            str(DEMO_DRAFT),
+            5,
+            trace=False,
+            extra_args=flags,
         )
     )
     asked = {"model": str(DEMO_TARGET), "prompt": "Name three rivers.", "max_tokens": 24}

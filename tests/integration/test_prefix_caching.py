@@ -10,9 +10,10 @@ import pytest
 from specviz.config import Sampling
 from specviz.paths import DEMO_TARGET
 from specviz.prompts.shipped import load_prompts
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
-from specviz.servers.timing.timed import open_timed
-from specviz.servers.vllm.command_line import ServerSpec
+from specviz.servers.timing.timed_server import open_timed_server
+from specviz.servers.vllm.dialect import LAUNCHER
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -29,8 +30,8 @@ async def test_requests_are_salted_once_the_cache_is_known(
     start: Callable[[ServerSpec], Server],
 ) -> None:
     flags = ("--enable-prefix-caching", "--block-size", "32")
-    server = start(ServerSpec(str(DEMO_TARGET), extra_args=flags))
-    engine = await open_timed(server.url)
+    server = start(ServerSpec(LAUNCHER, str(DEMO_TARGET), extra_args=flags))
+    engine = await open_timed_server(server.url)
     try:
         first = await engine.sample(LONG, Sampling(max_tokens=4))
         await engine.sample(LONG, Sampling(max_tokens=4))

@@ -18,7 +18,7 @@ import pytest
 from specviz.config import Method
 from specviz.errors import RequestRefused
 from specviz.paths import PROJECT_ROOT
-from specviz.servers.client.client import open_vllm
+from specviz.servers.client.engine import open_server
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.metrics import SpecCounters, parse_counters
 
@@ -208,4 +208,4 @@ def test_a_server_that_runs_something_else_is_said(
 
 async def test_a_wrong_model_name_names_the_right_one(baseline_server: Server) -> None:
     with pytest.raises(RequestRefused, match="serves"):
-        await asyncio.wait_for(open_vllm(baseline_server.url, model="other"), 30)
+        await asyncio.wait_for(open_server(baseline_server.url, model="other"), 30)

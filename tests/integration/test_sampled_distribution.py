@@ -20,8 +20,9 @@ from transformers import AutoModelForCausalLM
 
 from specviz.config import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
-from specviz.servers.vllm.command_line import ServerSpec
+from specviz.servers.vllm.dialect import LAUNCHER
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
@@ -60,7 +61,7 @@ def unfixed_server(
     start: Callable[[ServerSpec], Server], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Server]:
     monkeypatch.setenv("SPECVIZ_NO_FIXES", "1")
-    server = start(ServerSpec(str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), 4))
+    server = start(ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), 4))
     yield server
     server.stop()
 

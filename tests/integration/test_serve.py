@@ -18,21 +18,23 @@ import pytest
 from specviz.config import Method
 from specviz.errors import ServerStartFailed
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
+from specviz.servers.launch.launcher import HOST, ServerSpec
 from specviz.servers.launch.server import start_server
-from specviz.servers.vllm.command_line import HOST, ServerSpec
+from specviz.servers.vllm.dialect import LAUNCHER
 
 pytestmark = pytest.mark.integration
 
 GONE_WITHIN_S = 20.0
 
-DRAFT = ServerSpec(str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT))
+DRAFT = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT))
 
 START_AND_DIE = """
 import os, sys, psutil
 from pathlib import Path
-from specviz.engines.vllm.commands import ServerSpec
-from specviz.engines.vllm.server import start_server
-spec, log_dir = ServerSpec(sys.argv[1]), Path(sys.argv[2])
+from specviz.servers.launch.launcher import ServerSpec
+from specviz.servers.launch.server import start_server
+from specviz.servers.vllm.dialect import LAUNCHER
+spec, log_dir = ServerSpec(LAUNCHER, sys.argv[1]), Path(sys.argv[2])
 server = start_server(spec, log_dir=log_dir, on_progress=lambda _: None)
 tree = [psutil.Process(server.pid), *psutil.Process(server.pid).children(recursive=True)]
 print(*(process.pid for process in tree), flush=True)
@@ -42,9 +44,10 @@ os.kill(os.getpid(), 9)
 SERVE = """
 import sys
 from pathlib import Path
-from specviz.engines.vllm.commands import ServerSpec
-from specviz.engines.vllm.serve import serve
-sys.exit(serve(ServerSpec(sys.argv[1]), log_dir=Path(sys.argv[2])))
+from specviz.servers.launch.foreground import serve
+from specviz.servers.launch.launcher import ServerSpec
+from specviz.servers.vllm.dialect import LAUNCHER
+sys.exit(serve(ServerSpec(LAUNCHER, sys.argv[1]), log_dir=Path(sys.argv[2])))
 """
 
 
@@ -122,7 +125,7 @@ def test_cancelling_while_loading_leaves_no_process(log_dir: Path) -> None:
 
 
 def test_a_missing_model_folder_is_named(log_dir: Path) -> None:
-    assert "/nowhere/model" in failure(ServerSpec("/nowhere/model"), log_dir)
+    assert "/nowhere/model" in failure(ServerSpec(LAUNCHER, "/nowhere/model"), log_dir)
 
 
 def test_a_taken_port_is_named(log_dir: Path) -> None:
@@ -130,11 +133,11 @@ def test_a_taken_port_is_named(log_dir: Path) -> None:
         other.bind((HOST, 0))
         other.listen()
         port = other.getsockname()[1]
-        assert str(port) in failure(ServerSpec(str(DEMO_TARGET), port=port), log_dir)
+        assert str(port) in failure(ServerSpec(LAUNCHER, str(DEMO_TARGET), port=port), log_dir)
 
 
 def test_an_unknown_flag_is_named(log_dir: Path) -> None:
-    spec = ServerSpec(str(DEMO_TARGET), extra_args=("--speculative-model", "x"))
+    spec = ServerSpec(LAUNCHER, str(DEMO_TARGET), extra_args=("--speculative-model", "x"))
     assert "unrecognized arguments: --speculative-model" in failure(spec, log_dir)
 
 
@@ -147,7 +150,7 @@ def test_vocabularies_that_differ_are_told(log_dir: Path, tmp_path: Path) -> Non
         if file.name == "config.json":
             text = text.replace(b'"vocab_size": 4096', b'"vocab_size": 4000')
         (draft / file.name).write_bytes(text)
-    spec = ServerSpec(str(DEMO_TARGET), Method.DRAFT_MODEL, str(draft))
+    spec = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(draft))
     assert "should have the same vocabulary size" in failure(spec, log_dir)
 
 
@@ -158,6 +161,7 @@ def test_an_engine_that_dies_on_its_first_request_is_a_failed_start(log_dir: Pat
         '"rejection_sample_method": "synthetic", "synthetic_acceptance_length": 2.0}'
     )
     spec = ServerSpec(
+        LAUNCHER,
         str(DEMO_TARGET),
         Method.DRAFT_MODEL,
         str(DEMO_DRAFT),

@@ -12,10 +12,10 @@ import pytest
 from specviz.config import Method, Prompt, Sampling
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.sample import Sample
-from specviz.servers.client.client import open_vllm
+from specviz.servers.client.engine import open_server
 from specviz.servers.launch.server import Server
-from specviz.servers.timing.timed import TimedServer, open_timed
-from specviz.servers.vllm.metrics import SpecCounters
+from specviz.servers.metrics import SpecCounters
+from specviz.servers.timing.timed_server import TimedServer, open_timed_server
 from specviz.trace import Fidelity, fold
 
 pytestmark = pytest.mark.integration
@@ -27,7 +27,7 @@ SPECULATING = ["draft_server", pytest.param("ngram_server", marks=pytest.mark.sl
 
 @asynccontextmanager
 async def opened(server: Server) -> AsyncIterator[TimedServer]:
-    timed = await open_timed(server.url)
+    timed = await open_timed_server(server.url)
     try:
         yield timed
     finally:
@@ -72,7 +72,7 @@ async def test_samples_have_the_live_clients_tokens(
     request: pytest.FixtureRequest, fixture: str
 ) -> None:
     server: Server = request.getfixturevalue(fixture)
-    live = await open_vllm(server.url, traced=False)
+    live = await open_server(server.url, traced=False)
     async with opened(server) as timed:
         for prompt in PROMPTS[::3]:
             sample = await timed.sample(prompt, SAMPLING)

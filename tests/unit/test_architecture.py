@@ -39,6 +39,15 @@ SLOW_ALLOWED = ("specviz/training/", "specviz/engines/embedded/")
 STREAMLIT_ALLOWED = ("app.py", "pages/", "specviz/views/")
 LONGEST_FILE = 500
 
+KINDLESS = ("specviz/servers/client/", "specviz/servers/timing/", "specviz/servers/launch/")
+"""These rooms serve every kind of server through `Dialect` and `Launcher`."""
+
+VLLM_ROOM = "specviz/servers/vllm/"
+IMPORTS_VLLM_ROOM = {
+    "specviz/servers/kinds.py",  # the list of kinds
+    "specviz/views/k/sections.py",  # the schedule is printed as vLLM's flag
+}
+
 PROGRAM = sorted(
     [
         *PROJECT_ROOT.glob("app.py"),
@@ -147,6 +156,23 @@ def test_the_command_line_starts_without_torch_vllm_and_streamlit():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
     assert not (SLOW | {"streamlit"}) & set(answer.stdout.split())
+
+
+def test_only_the_list_of_kinds_imports_the_vllm_room():
+    importers = {
+        name_of(path)
+        for path in PROGRAM
+        if any(name.startswith("specviz.servers.vllm") for name in imported(path))
+        and not name_of(path).startswith(VLLM_ROOM)
+    }
+    assert importers == IMPORTS_VLLM_ROOM, "go through servers.kinds, or take the name off the list"
+
+
+def test_client_timing_and_launcher_do_not_name_a_kind_of_server():
+    shared = [path for path in PROGRAM if name_of(path).startswith(KINDLESS)]
+    assert shared
+    named = [path for path in shared if "vllm" in path.read_text(encoding="utf-8").casefold()]
+    assert not [name_of(path) for path in named]
 
 
 def test_files_stay_short():

@@ -65,7 +65,7 @@ def test_equal_gpus_are_counted_together(monkeypatch: pytest.MonkeyPatch):
         ({}, None),
     ],
 )
-def test_vllm_version_tells_the_cpu_build(
+def test_vllm_version_marks_the_cpu_build(
     monkeypatch: pytest.MonkeyPatch, installed: dict[str, str], version: str | None
 ):
     monkeypatch.setattr(machine, "package_version", installed.get)

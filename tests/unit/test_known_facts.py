@@ -13,8 +13,11 @@ from specviz.analysis.advisor.recommend import recommend
 from specviz.analysis.benchmark.results import Acceptance, ArmState, Cell, Results, Speedup
 from specviz.config import Method, RunStatus
 from specviz.known_facts import facts_of_benchmark, facts_of_load
-from specviz.servers.vllm.capabilities import Capabilities
-from specviz.servers.vllm.load import ServerLoad, parse_load
+from specviz.servers.capabilities import Capabilities
+from specviz.servers.client.probe import FoundServer
+from specviz.servers.metrics import ServerLoad
+from specviz.servers.vllm.dialect import VLLM
+from specviz.servers.vllm.metrics import parse_load
 from specviz.store.benchmarks.rows import BenchmarkRow
 
 ROW = BenchmarkRow(
@@ -100,7 +103,9 @@ vllm:request_generation_tokens_count{engine="0"} 4.0
 vllm:request_generation_tokens_sum{engine="0"} 900.0
 """
 
-SERVER = Capabilities("http://127.0.0.1:8000", "m", ("m",), vllm_version="0.32.0", speculates=True)
+SERVER = FoundServer(
+    "http://127.0.0.1:8000", "m", ("m",), VLLM, Capabilities(version="0.32.0", speculates=True)
+)
 
 
 def test_a_metrics_page_is_read_over_all_engines() -> None:
@@ -121,6 +126,6 @@ def test_a_server_answers_its_load() -> None:
 
 @pytest.mark.parametrize("load", [ServerLoad(), ServerLoad(running=0)])
 def test_an_idle_or_silent_server_does_not(load: ServerLoad) -> None:
-    found = facts_of_load(replace(SERVER, speculates=None), load)
+    found = facts_of_load(replace(SERVER, capabilities=Capabilities()), load)
     assert found.answers == {}
     assert any("idle" in note for note in found.notes)

@@ -1,1 +1,1 @@
-"""What a benchmark's samples say: quantiles, speed-up with intervals, acceptance, goodput."""
+"""A benchmark's results from its samples: quantiles, speed-up, acceptance, goodput."""

@@ -1,4 +1,4 @@
-"""Acceptance of a cell's requests, from their counts and from the steps behind them."""
+"""Acceptance of a cell's requests, from their counts and their steps."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ class Steps:
     is_chain: NDArray[np.bool_]
 
 
-def telling(samples: pd.DataFrame) -> pd.DataFrame:
-    """The requests whose server told how many tokens were drafted and accepted."""
+def with_counts(samples: pd.DataFrame) -> pd.DataFrame:
+    """The requests whose server reported how many tokens were drafted and accepted."""
     return samples[samples[COUNTS].notna().all(axis=1)]
 
 
 def acceptance(samples: pd.DataFrame) -> Acceptance | None:
-    """Acceptance of finished requests; None where nothing was drafted or no server told.
+    """Acceptance of finished requests; None where nothing was drafted or reported.
 
     The positions are empty and `alpha` is None where the steps of some request are missing: they
     are given only if they add up to the counts, so that 1 + sum(acceptance_rate_per_pos) is
     `mean_acceptance_length`.
     """
-    told = telling(samples)
-    drafts, drafted, accepted = (int(told[name].sum()) for name in COUNTS)
+    counted = with_counts(samples)
+    drafts, drafted, accepted = (int(counted[name].sum()) for name in COUNTS)
     if not drafts or not drafted:
         return None
-    steps = _steps(told)
+    steps = _steps(counted)
     whole = len(steps.accepted) == drafts and int(steps.accepted.sum()) == accepted
-    each = told.loc[told["num_drafts"] > 0, COUNTS].astype(float)
+    each = counted.loc[counted["num_drafts"] > 0, COUNTS].astype(float)
     return Acceptance(
         draft_acceptance_rate=accepted / drafted,
         draft_acceptance_rate_request_mean=float(
@@ -54,7 +54,7 @@ def acceptance(samples: pd.DataFrame) -> Acceptance | None:
         mean_acceptance_length_request_mean=float(
             (1 + each["num_accepted_tokens"] / each["num_drafts"]).mean()
         ),
-        alpha=alpha(steps, told) if whole else None,
+        alpha=alpha(steps, counted) if whole else None,
         acceptance_rate_per_pos=acceptance_rate_per_pos(steps) if whole else (),
         conditional_acceptance_rate_per_pos=conditional_acceptance_rate_per_pos(steps)
         if whole
@@ -70,7 +70,7 @@ def alpha(steps: Steps, samples: pd.DataFrame) -> float | None:
 
     A chain's step has one rejection at most: what was drafted after it was never judged. Steps of
     a tree may have several, so its requests report how many tokens were judged; None where one of
-    `samples`, the requests behind `steps`, does not.
+    `samples`, the requests of `steps`, does not.
     """
     in_trees = samples.loc[~samples["is_chain"].astype(bool), "num_judged_tokens"]
     if in_trees.isna().any():
@@ -112,10 +112,10 @@ def _depth(steps: Steps) -> int:
 
 
 def _steps(samples: pd.DataFrame) -> Steps:
-    told = samples.dropna(subset=["per_step_accepted", "per_step_drafted"])
-    counts = lengths(told["per_step_accepted"])
+    known = samples.dropna(subset=["per_step_accepted", "per_step_drafted"])
+    counts = lengths(known["per_step_accepted"])
     return Steps(
-        pooled(told["per_step_accepted"], np.int64),
-        pooled(told["per_step_drafted"], np.int64),
-        np.repeat(told["is_chain"].to_numpy(dtype=bool), counts),
+        pooled(known["per_step_accepted"], np.int64),
+        pooled(known["per_step_drafted"], np.int64),
+        np.repeat(known["is_chain"].to_numpy(dtype=bool), counts),
     )

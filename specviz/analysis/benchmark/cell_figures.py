@@ -1,4 +1,4 @@
-"""The line of figures that stands for a cell in a terminal and in a report."""
+"""A cell's line of figures in a terminal and in a report."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from specviz.analysis.benchmark.list_columns import differences
 from specviz.analysis.benchmark.notes import cell_notes
 from specviz.analysis.benchmark.quantiles import quantiles
 from specviz.analysis.benchmark.results import ArmState, Cell, Slo
-from specviz.analysis.benchmark.speedup import beside, paired, speedup
+from specviz.analysis.benchmark.speedup import measured_alongside, paired, speedup
 from specviz.analysis.benchmark.throughput import (
     category_wall_s,
     output_tokens,
@@ -66,7 +66,7 @@ def measured(samples: pd.DataFrame, rounds: pd.DataFrame) -> dict[CellKey, Measu
     return found
 
 
-def beside_baseline(arm: ArmState, key: CellKey, found: Mapping[CellKey, Measured]) -> Measured:
+def with_baseline(arm: ArmState, key: CellKey, found: Mapping[CellKey, Measured]) -> Measured:
     """A cell, paired with its baseline's at the same temperature and load if there is one."""
     mine = found[key]
     if arm.baseline is None or arm.method == Method.BASELINE:
@@ -74,7 +74,9 @@ def beside_baseline(arm: ArmState, key: CellKey, found: Mapping[CellKey, Measure
     baseline = found.get(key._replace(arm_index=arm.baseline))
     if baseline is None:
         return mine
-    return replace(mine, pairs=paired(mine.finished, beside(baseline.finished, mine.finished)))
+    return replace(
+        mine, pairs=paired(mine.finished, measured_alongside(baseline.finished, mine.finished))
+    )
 
 
 def whole_cell(arm: ArmState, key: CellKey, mine: Measured, slo: Slo) -> Cell:
@@ -146,10 +148,10 @@ def _only(rows: pd.DataFrame, category: str) -> pd.DataFrame:
 
 def _memory(rounds: pd.DataFrame) -> tuple[int | None, str | None]:
     """The largest of the rounds' memory in bytes, and how that one was read."""
-    told = rounds if rounds.empty else rounds.dropna(subset="memory_bytes")
-    if told.empty:
+    known = rounds if rounds.empty else rounds.dropna(subset="memory_bytes")
+    if known.empty:
         return None, None
-    largest = told.loc[told["memory_bytes"].idxmax()]
+    largest = known.loc[known["memory_bytes"].idxmax()]
     source = largest["memory_source"]
     return int(largest["memory_bytes"]), None if pd.isna(source) else str(source)
 

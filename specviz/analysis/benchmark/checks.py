@@ -1,4 +1,4 @@
-"""The requests' own counts beside the server's counters: do both tell the same?"""
+"""The requests' own counts compared with the server's counters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def counter_checks(
     """One check per arm with a round that both cover.
 
     A round is covered if it is complete, the server counted, no request failed (the server counts
-    a failed one's drafts as well) and every request told its counts.
+    a failed one's drafts as well) and every request reported its counts.
     """
     if samples.empty or rounds.empty:
         return ()

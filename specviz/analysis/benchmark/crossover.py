@@ -1,7 +1,7 @@
 """Up to which concurrency an arm pays: where its throughput falls to its baseline's.
 
 Between two measured concurrencies throughput is taken as linear in log2 of the concurrency, as a
-chart with a log2 axis draws it; nothing is said beyond the measured ones.
+chart with a log2 axis draws it; nothing is extrapolated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from specviz.analysis.digits import digits
 
 
 class Pays(StrEnum):
-    """How an arm's throughput stands to its baseline's over the measured concurrencies."""
+    """Where an arm's throughput is above its baseline's, over the measured concurrencies."""
 
     EVERYWHERE = "everywhere"
     NOWHERE = "nowhere"

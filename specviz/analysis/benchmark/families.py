@@ -24,7 +24,7 @@ class Family:
 
 
 def families(arms: Sequence[ArmState]) -> list[Family]:
-    """The arms by family, in the order in which their first arms stand in the plan."""
+    """The arms by family, in the order of their first arms in the plan."""
     groups: dict[tuple[str, str, str | None, str | None], list[ArmState]] = defaultdict(list)
     for arm in arms:
         groups[_without_k(arm.arm), arm.engine, arm.model, arm.draft].append(arm)

@@ -22,8 +22,8 @@ def pooled(lists: pd.Series, dtype: type) -> NDArray[Any]:
 
 def differences(lists: pd.Series) -> NDArray[np.float64]:
     """Differences of consecutive values within each list, never across two; missing lists: none."""
-    told = lists.dropna()
-    owners = np.repeat(np.arange(len(told)), lengths(told))
+    present = lists.dropna()
+    owners = np.repeat(np.arange(len(present)), lengths(present))
     within = owners[1:] == owners[:-1]
-    steps: NDArray[np.float64] = np.diff(pooled(told, float))[within]
+    steps: NDArray[np.float64] = np.diff(pooled(present, float))[within]
     return steps

@@ -1,4 +1,4 @@
-"""Sentences that go with the figures: what they cannot say, and why."""
+"""Notes next to the figures: what is missing or limited, and why."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from specviz.analysis.benchmark.acceptance import telling
+from specviz.analysis.benchmark.acceptance import with_counts
 from specviz.analysis.benchmark.quantiles import too_few
 from specviz.analysis.benchmark.results import Acceptance, ArmState, Cell, Speedup
 from specviz.analysis.benchmark.speedup import PROMPTS_NEEDED, TIME_PER_TOKEN
@@ -51,7 +51,7 @@ def _tokens_unknown(samples: pd.DataFrame) -> str | None:
     if not unknown:
         return None
     return (
-        f"The server does not tell the output tokens of {unknown} of {len(samples)} requests: "
+        f"The server did not report the output tokens of {unknown} of {len(samples)} requests: "
         "no throughput."
     )
 
@@ -60,7 +60,7 @@ def _one_chunk(cell: Cell) -> str | None:
     if cell.step_ms is not None:
         return None
     missing = "step time" if cell.tpot_ms else "TPOT and no step time"
-    return f"No {missing}: no request tells of more than one chunk."
+    return f"No {missing}: no request had more than one chunk."
 
 
 def _mixed_categories(cell: Cell) -> str | None:
@@ -72,13 +72,15 @@ def _mixed_categories(cell: Cell) -> str | None:
 def _counts_missing(cell: Cell, samples: pd.DataFrame) -> str | None:
     if cell.method == Method.BASELINE:
         return None
-    silent = len(samples) - len(telling(samples))
+    silent = len(samples) - len(with_counts(samples))
     if silent:
-        return f"Acceptance leaves out {silent} of {len(samples)} requests: they told no counts."
+        return (
+            f"Acceptance leaves out {silent} of {len(samples)} requests, which reported no counts."
+        )
     if cell.acceptance is None:
         return "Nothing was drafted: there is no acceptance."
     if not cell.acceptance.acceptance_rate_per_pos and cell.acceptance.num_accepted_tokens:
-        return "No acceptance by depth: not every request told its steps."
+        return "No acceptance by depth: not every request reported its steps."
     return None
 
 
@@ -126,18 +128,15 @@ def _without_baseline(arms: Sequence[ArmState]) -> Iterator[str]:
             subject = f"{arm.engine}, {arm.model}" if arm.model else arm.engine
             lost.setdefault(subject, []).append(arm.arm)
     for subject, names in lost.items():
-        yield (
-            f"There is no baseline of {subject} in the plan: "
-            f"no speed-up can be said for {_listed(names)}."
-        )
+        yield (f"There is no baseline of {subject} in the plan: no speed-up for {_listed(names)}.")
 
 
 def _prefix_caching(arms: Sequence[ArmState]) -> Iterator[str]:
     names = [arm.arm for arm in arms if arm.prefix_caching == "salted"]
     if names:
         yield (
-            f"Prefix caching is on for {_listed(names)}: every request carried a salt of its own, "
-            "so that no prompt was answered from the cache."
+            f"Prefix caching is on for {_listed(names)}: each request carried its own salt, "
+            "so no prompt was answered from the cache."
         )
 
 
@@ -169,7 +168,7 @@ def _several_groups(arms: Sequence[ArmState], samples: pd.DataFrame) -> Iterator
         if arm.method == Method.BASELINE and count > 1:
             yield (
                 f"{arm.arm} was measured in {count} groups of servers: an arm is compared with "
-                "the baseline measured side by side with it, its own figures hold all groups."
+                "the baseline measured alongside it; its own figures include all groups."
             )
 
 

@@ -132,7 +132,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class CounterCheck:
-    """Acceptance as requests told it beside what the server's `/metrics` counted meanwhile.
+    """Counts that the requests reported, next to those of the server's `/metrics` meanwhile.
 
     Sums over the rounds that both cover. `rounds_without`: rounds without a complete count
     (interrupted, or the server does not count).
@@ -163,7 +163,7 @@ class ArmState:
     """One arm of the plan as it ended: its name and what kept it from finishing, if anything.
 
     `prefix_caching`: off, salted (on, and kept out by a salt per request), None where the server
-    does not tell. `start_s`: how long its server took to start.
+    does not report it. `start_s`: how long its server took to start.
     """
 
     arm: str
@@ -185,7 +185,7 @@ class ArmState:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Everything a benchmark says. `cells` are all categories together, `categories` each one."""
+    """All results of a benchmark. `cells` are all categories together, `categories` each one."""
 
     arms: tuple[ArmState, ...]
     cells: tuple[Cell, ...]

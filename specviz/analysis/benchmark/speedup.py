@@ -40,7 +40,7 @@ def speedup(pairs: pd.DataFrame, temperature: float, seed: int = SEED) -> Speedu
     return Speedup(ratio, low, high, len(chosen), len(pairs) - len(chosen), basis)
 
 
-def beside(baseline: pd.DataFrame, method: pd.DataFrame) -> pd.DataFrame:
+def measured_alongside(baseline: pd.DataFrame, method: pd.DataFrame) -> pd.DataFrame:
     """The baseline's requests measured side by side with the method's, or all if none were."""
     same = baseline[baseline["server_group"].isin(method["server_group"])]
     return baseline if same.empty else same

@@ -8,10 +8,10 @@ from itertools import chain
 import pandas as pd
 
 from specviz.analysis.benchmark.cells import (
-    beside_baseline,
     category_cells,
     measured,
     whole_cell,
+    with_baseline,
 )
 from specviz.analysis.benchmark.checks import counter_checks
 from specviz.analysis.benchmark.notes import result_notes
@@ -31,9 +31,9 @@ def summarise(
     - `status` (finished or failed; a failed request has no figures) and `block`: requests of one
       block ran together, `sent_ms` counts from its begin
     - `queue_ms` waited in the client before it was sent, `ttft_ms`, `tpot_ms` (NaN for one token),
-      `e2el_ms`, `chunk_ms` (since sent; list or None), `output_tokens` (NA: not told)
-    - `num_drafts`, `num_draft_tokens`, `num_accepted_tokens` (NA: not told), `per_step_accepted`,
-      `per_step_drafted` (list or None), `is_chain`, `num_judged_tokens` (of trees; NA: not told)
+      `e2el_ms`, `chunk_ms` (since sent; list or None), `output_tokens` (NA: unknown)
+    - `num_drafts`, `num_draft_tokens`, `num_accepted_tokens` (NA: unknown), `per_step_accepted`,
+      `per_step_drafted` (list or None), `is_chain`, `num_judged_tokens` (of trees; NA: unknown)
 
     `rounds` has one row per pass of an arm over the prompts: `round_id`, `arm_index`, `complete`,
     `memory_bytes`, `memory_source`, `gpu_utilization` (0-1), and the server's own counts meanwhile,
@@ -44,7 +44,7 @@ def summarise(
     state_of = {arm.arm_index: arm for arm in arms}
     found = measured(samples, rounds)
     cells = [
-        (state_of[key.arm_index], key, beside_baseline(state_of[key.arm_index], key, found))
+        (state_of[key.arm_index], key, with_baseline(state_of[key.arm_index], key, found))
         for key in found
     ]
     return Results(

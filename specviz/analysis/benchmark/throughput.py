@@ -30,7 +30,7 @@ def category_wall_s(samples: pd.DataFrame, category: str) -> float | None:
 
 
 def output_tokens(samples: pd.DataFrame) -> int | None:
-    """Sum over the requests; None where one of them does not tell, so that no sum is too small."""
+    """Sum over the requests; None where one of them is not known, so that no sum is too small."""
     tokens = samples["output_tokens"]
     return None if tokens.isna().any() else int(tokens.sum())
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from specviz.analysis.benchmark.results import load_text
-from specviz.config import RunConfig
+from specviz.config import UNSTORED_DTYPE, EngineKind, RunConfig
 
 Facts = Mapping[str, str | None]
 """Field by field as text; None: it has none. A missing field is unknown."""
@@ -43,9 +43,15 @@ def facts_of_runs(configs: Sequence[RunConfig]) -> list[dict[str, str | None]]:
     """Everything needed to do each run again, in the words of the pages."""
     options = sorted({name for config in configs for name in config.options})
     return [
-        _facts_of(config) | {f"option {name}": config.options.get(name) for name in options}
+        _facts_of(config) | {f"option {name}": _option(config, name) for name in options}
         for config in configs
     ]
+
+
+def _option(config: RunConfig, name: str) -> str | None:
+    is_embedded = config.engine is EngineKind.EMBEDDED
+    unstored = UNSTORED_DTYPE if name == "dtype" and is_embedded else None
+    return config.options.get(name, unstored)
 
 
 def _facts_of(config: RunConfig) -> dict[str, str | None]:

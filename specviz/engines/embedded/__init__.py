@@ -1,1 +1,1 @@
-"""Real speculative decoding in torch: one loop, one verifier, a proposer per method."""
+"""Speculative decoding in torch: one loop, one verifier, one proposer per method."""

@@ -3,9 +3,9 @@
 On a CPU in bfloat16 the result for a token does not depend on how many others are computed with
 it, bit for bit: rows are always computed `ROWS` at a time, padded where fewer are left, over a
 multiple of `BLOCK` slots, so that sums are made in the same order. That is why greedy speculative
-decoding over chains gives exactly the text of plain decoding here, near ties included. (With rows
-of a batch in one product, or 32 slots to a block, some one in a thousand results differed in the
-last bit.)
+decoding over chains gives exactly the text of plain decoding here, near ties included. (With all
+rows in one product, or 32 slots per block, about one result in a thousand differed in the last
+bit.)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_ROWS = 33
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where new tokens stand: `positions` [n], and an additive `mask` [n, slots] over the cache."""
+    """Where new tokens are: `positions` [n], and an additive `mask` [n, slots] over the cache."""
 
     positions: Tensor | slice
     mask: Tensor
@@ -46,7 +46,7 @@ class Layout:
 
 
 def chain_layout(start: int, count: int, like: Tensor) -> Layout:
-    """`count` tokens one after the other behind `start` earlier ones."""
+    """`count` tokens in a row after `start` earlier ones."""
     slots = _rounded(start + count)
     positions = torch.arange(start, start + count, device=like.device)
     hidden = torch.arange(slots, device=like.device) > positions[:, None]
@@ -54,7 +54,7 @@ def chain_layout(start: int, count: int, like: Tensor) -> Layout:
 
 
 def tree_layout(start: int, parents: tuple[int, ...], like: Tensor, *, read: int = 0) -> Layout:
-    """A root token behind `start` earlier ones, then tree nodes that see their ancestors only.
+    """A root token after `start` earlier ones, then tree nodes that see only their ancestors.
 
     The layout of the rows from `read` on: the root and the first nodes may be cached already.
     """
@@ -69,7 +69,7 @@ def tree_layout(start: int, parents: tuple[int, ...], like: Tensor, *, read: int
 def attend(query: Tensor, keys: Tensor, values: Tensor, layout: Layout) -> Tensor:
     """[n, heads * size] from query [n, heads, size] and a layer's keys [KV heads, slots, size].
 
-    Heads that share a KV head stand together, as in grouped-query attention (arXiv 2305.13245).
+    Heads that share a KV head are adjacent, as in grouped-query attention (arXiv 2305.13245).
     """
     n, heads, size = query.shape
     keys, values = keys[None, :, : layout.slots], values[None, :, : layout.slots]

@@ -22,9 +22,8 @@ MODEL_TYPES = ("llama", "qwen2", "qwen3")
 class ModelConfig:
     """The architecture of a decoder in Llama's form.
 
-    `inverse_frequencies` [head_dim / 2] and `rope_scale` are those of the rotary embedding,
-    `biased` says that q, k and v have a bias (Qwen2), `normed` that every head of q and k goes
-    through an RMSNorm (Qwen3).
+    `inverse_frequencies` [head_dim / 2] and `rope_scale` belong to the rotary embedding. `biased`:
+    q, k and v have a bias (Qwen2). `normed`: every head of q and k goes through an RMSNorm (Qwen3).
     """
 
     model_type: str
@@ -57,24 +56,24 @@ def read_json(folder: Path, name: str) -> dict[str, Any]:
 
 
 def read_config(folder: Path) -> ModelConfig:
-    """The architecture in `folder`/config.json. Raises UsageError for one we do not run."""
+    """The architecture in `folder`/config.json. Raises UsageError for an unsupported one."""
     raw = read_json(folder, "config.json")
     model_type = str(raw.get("model_type"))
     if model_type not in MODEL_TYPES:
         raise UsageError(
-            f"The embedded engine runs {', '.join(MODEL_TYPES)}, not {model_type}: choose another "
-            f"model than {folder} or a vLLM server."
+            f"The embedded engine runs {', '.join(MODEL_TYPES)}, not {model_type}: choose a model "
+            f"other than {folder}, or a vLLM server."
         )
-    _refuse_what_we_do_not_run(folder, raw)
+    _refuse_unsupported(folder, raw)
     try:
         return _config(folder, model_type, raw)
     except KeyError as error:
         raise UsageError(
-            f"{folder / 'config.json'} does not tell {error}: restore the model's own file."
+            f"{folder / 'config.json'} has no {error}: restore the model's own file."
         ) from error
 
 
-def _refuse_what_we_do_not_run(folder: Path, raw: Mapping[str, Any]) -> None:
+def _refuse_unsupported(folder: Path, raw: Mapping[str, Any]) -> None:
     if raw.get("use_sliding_window"):
         raise UsageError(f"{folder} uses a sliding window, which only a vLLM server can run.")
     if raw.get("hidden_act", "silu") != "silu":
@@ -109,7 +108,7 @@ def _config(folder: Path, model_type: str, raw: dict[str, Any]) -> ModelConfig:
 
 
 def load_weights(folder: Path, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
-    """All tensors of the checkpoint, floating ones as `dtype`. Raises UsageError without any."""
+    """All tensors of the checkpoint, floats as `dtype`. Raises UsageError if there are none."""
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         raise UsageError(f"{folder} has no *.safetensors file: save the model in that format.")
@@ -123,7 +122,7 @@ def load_weights(folder: Path, dtype: torch.dtype, device: torch.device) -> dict
 
 
 def _rope(folder: Path) -> tuple[Tensor, float]:
-    """Rotary frequencies with whatever scaling the checkpoint was trained with (Llama 3, YaRN)."""
+    """Rotary frequencies with the scaling the checkpoint was trained with (Llama 3, YaRN)."""
     from transformers import AutoConfig
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 

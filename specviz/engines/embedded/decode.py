@@ -1,4 +1,4 @@
-"""Speculative decoding, as in the papers: draft, verify, commit, again."""
+"""Speculative decoding, as in the papers: draft, verify, commit, repeat."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from specviz.engines.embedded.verify import Rule, Verified, verify
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of the loop, before anything is turned into text.
+    """One round of the loop, before detokenization.
 
     `target` [n + 1, vocabulary] are the rows the draft was judged by: probabilities, or logits at
     temperature 0. Times are `time.perf_counter` seconds.
@@ -33,7 +33,7 @@ class Round:
 
     @property
     def token_ids(self) -> tuple[int, ...]:
-        """What the round adds to the output."""
+        """The tokens that the round adds to the output."""
         accepted = (self.draft.token_ids[node] for node in self.verified.path)
         return (*accepted, self.verified.next_token)
 
@@ -41,7 +41,7 @@ class Round:
 class Decoder:
     """A target with its KV cache, and a proposer (None: plain decoding).
 
-    `cache` is given where the proposer drafts on it too.
+    `cache` is given if the proposer drafts on it too.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Decoder:
     def _verify(
         self, unread: tuple[int, ...], draft: Draft, sampler: Sampler
     ) -> tuple[Forward, Verified, Tensor]:
-        """One pass of the target over what it has not read, the draft behind it."""
+        """One pass of the target over the unread tokens and the draft after them."""
         start = self.cache.length
         last = len(unread) - 1
         forward = self.target.forward(
@@ -105,7 +105,7 @@ class Decoder:
 
 
 def _outcome(unread: tuple[int, ...], done: Round, forward: Forward) -> Outcome:
-    """What the proposer is told of a round: the rows of the target's pass that stay."""
+    """What the proposer observes of a round: the rows of the target's pass that stay."""
     path = done.verified.path
     rows: list[int] | slice = slice(len(unread))
     if path:

@@ -1,4 +1,4 @@
-"""What the loop and a proposer tell each other: a draft, and what became of it."""
+"""What the loop and a proposer exchange: a draft and its outcome."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Draft:
     `probs[i]` is the drafter's own probability of the node, after temperature and top-p where it
     was sampled. `distributions` [n, vocabulary] is what node i was drawn from; siblings are drawn
     from one distribution without replacement and repeat it. None: the candidates were picked
-    (greedily, by lookup, as the best k), not drawn. `drafted_at` are the begins and ends, on
-    `time.perf_counter`, of work on this draft outside of `Proposer.propose`.
+    (greedily, by lookup, as the best k), not drawn. `drafted_at` are the start and end times, on
+    `time.perf_counter`, of work on this draft outside `Proposer.propose`.
     """
 
     token_ids: tuple[int, ...] = ()
@@ -47,7 +47,7 @@ def chain(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the target has processed and kept, told after the prompt and after every step.
+    """What the target has processed and kept, after the prompt and after every step.
 
     `token_ids` [m] are the target's inputs that stay in its KV cache: the whole prompt, or the
     last token of the context followed by the accepted nodes `path` of the draft. `hidden`

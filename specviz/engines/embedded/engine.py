@@ -1,4 +1,4 @@
-"""The embedded engine: requests in, events out, the decoding loop in a thread of its own."""
+"""The embedded engine: requests in, events out, with the decoding loop in its own thread."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from specviz.trace import Event, ExtraBytes, Fidelity, RequestFinished, RequestS
 
 
 class EmbeddedEngine:
-    """One target and one way to draft, for one request at a time."""
+    """A target and a proposer, for one request at a time."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class EmbeddedEngine:
             await asyncio.to_thread(thread.join)
 
     def events(self, prompt: Prompt, sampling: Sampling) -> Iterator[Event]:
-        """The events of one request, computed as they are asked for."""
+        """The events of one request, computed on demand."""
         started = time.perf_counter()
         prompt_ids = self._tokenizer.encode_chat(prompt.messages)
         longest = min(sampling.max_tokens, self._room(len(prompt_ids)))
@@ -106,13 +106,13 @@ class EmbeddedEngine:
         yield RequestFinished(tuple(prompt_ids), ttft_ms, elapsed_ms, reason, extra)
 
     def redraft(self, prompt: Prompt, answer: Sequence[int]) -> Redraft:
-        """What would be drafted behind every token of an answer to the prompt, greedily."""
+        """Draft greedily after every token of an answer to the prompt."""
         decoder = Decoder(self._target, self._proposer, accept_nothing, self._decoder.cache)
         prompt_ids = self._tokenizer.encode_chat(prompt.messages)
         return redraft(decoder, prompt_ids, answer, self._k, self._target.device)
 
     async def close(self) -> None:
-        """Models stay loaded for the next engine; the cache goes with this one."""
+        """Models stay loaded for the next engine; the KV cache is freed with this one."""
 
     def _room(self, prompt_length: int) -> int:
         room = self._target.config.max_positions - prompt_length

@@ -16,8 +16,8 @@ FIRST_CAPACITY = 512
 class KVCache:
     """Slots in the order in which tokens were processed; `length` of them are in use.
 
-    `keys` and `values` are [layers, KV heads, capacity, head size]. A forward pass writes behind
-    `length`; whoever runs it takes back what does not count.
+    `keys` and `values` are [layers, KV heads, capacity, head size]. A forward pass appends
+    after `length`; the caller rolls back what is rejected.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class KVCache:
         self.length = length
 
     def keep(self, start: int, kept: Sequence[int]) -> None:
-        """Of the slots from `start` on keep those at offsets `kept` (rising), close the gaps."""
+        """Of the slots from `start` on, keep those at offsets `kept` (ascending), without gaps."""
         if any(offset != place for place, offset in enumerate(kept)):
             slots = torch.tensor([start + offset for offset in kept], device=self.keys.device)
             end = start + len(kept)

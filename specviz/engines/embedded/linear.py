@@ -12,15 +12,14 @@ ROWS_HINT = 4  # the layout that oneDNN chooses hardly depends on it
 class Linear:
     """y = x · weightᵀ + bias, for x [n, in] and weight [out, in].
 
-    On a CPU the weight is laid out once the way oneDNN reads it, which makes products of a few
+    On a CPU the weight is laid out once in the order oneDNN reads it, which makes products of a few
     rows about twice as fast (`benchmarks/embedded_speed.py`), and the result of a row does not
-    depend on the number of rows. oneDNN lays out bfloat16 only where the processor multiplies it
-    (AVX-512 or AVX-NE-CONVERT); elsewhere torch's own product does it, slower, row by row alike.
+    depend on the number of rows. Without oneDNN's layout, torch's own product is used.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         self._bias = bias
-        self._laid_out = weight.device.type == "cpu" and _lays_out(weight.dtype)
+        self._laid_out = weight.device.type == "cpu" and has_layout(weight.dtype)
         self.nbytes = weight.nbytes + (bias.nbytes if bias is not None else 0)
         self._weight = (
             torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), ROWS_HINT)
@@ -37,8 +36,12 @@ class Linear:
         return functional.linear(x, self._weight, self._bias)
 
 
-def _lays_out(dtype: torch.dtype) -> bool:
-    """Whether oneDNN has a layout for weights of this type on this processor."""
+def has_layout(dtype: torch.dtype) -> bool:
+    """Whether oneDNN has a layout for weights of this type on this processor.
+
+    It has one for bfloat16 only where the processor multiplies bfloat16 itself (AVX-512 or
+    AVX-NE-CONVERT).
+    """
     if not torch.backends.mkldnn.is_available():
         return False
     return dtype is not torch.bfloat16 or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())

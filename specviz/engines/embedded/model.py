@@ -94,7 +94,7 @@ class Layer:
         layout: Layout,
         rope: tuple[Tensor, Tensor],
     ) -> Tensor:
-        """Attention of normed x [n, in]; its keys and values go behind the cache's length."""
+        """Attention of normed x [n, in]; its keys and values are appended to the cache."""
         config, n = self.config, x.shape[0]
         rotated = config.heads + config.kv_heads
         qkv = self.qkv(x).view(n, rotated + config.kv_heads, config.head_dim)
@@ -161,7 +161,7 @@ class Llama:
         watch: Watch | None = None,
         run: Sublayers | None = None,
     ) -> Forward:
-        """Process tokens [n] behind what is cached; logits for the rows from `logits_from` on.
+        """Process tokens [n] after the cached ones; logits for the rows from `logits_from` on.
 
         With `parents` the tokens are a root and the nodes of a tree (`Draft.parents`), else a
         chain. `taps` are layers whose inputs are returned (the number of layers: the last output).

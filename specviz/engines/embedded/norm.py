@@ -10,7 +10,7 @@ from torch.nn import functional
 def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     """x / sqrt(mean(x²) + eps) · weight over the last axis.
 
-    On a CPU it is computed as the layer norm of x beside -x, whose mean is 0 and whose variance is
+    On a CPU it is computed as the layer norm of x next to -x, whose mean is 0 and whose variance is
     mean(x²): two kernels instead of the eight that torch's own rms_norm takes there.
     """
     size = x.shape[-1]

@@ -14,8 +14,9 @@ import torch
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.checkpoint import read_json
 from specviz.engines.embedded.engine import EmbeddedEngine
+from specviz.engines.embedded.linear import has_layout
 from specviz.engines.embedded.model import Llama, load_model
-from specviz.engines.embedded.options import Options, parse_options, settle
+from specviz.engines.embedded.options import Options, engine_version, parse_options, settle
 from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.tokenizer import ChatTokenizer
 from specviz.engines.embedded.verify import accept_typical
@@ -31,7 +32,7 @@ _OPENING = threading.Lock()
 async def open_embedded(
     config: RunConfig, note: Callable[[str], None]
 ) -> tuple[EmbeddedEngine, RunConfig]:
-    """The engine of an arm, and its configuration completed. Raises UsageError."""
+    """The engine of an arm and its completed configuration. Raises UsageError."""
     settle(parse_options(config.options), config.method or Method.BASELINE)
     read_json(_folder(config), "config.json")
     note("loading the models")  # only where there is something to load
@@ -39,11 +40,11 @@ async def open_embedded(
 
 
 def open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
-    """The engine that `config` asks for and the configuration as it will run.
+    """The engine that `config` asks for, and the configuration completed with what it uses.
 
-    One at a time: transformers cannot be imported by two threads at once, and the second engine
-    finds the first one's models loaded. Raises UsageError for what cannot run: an unknown option,
-    a model of another kind, a draft that does not fit.
+    Engines are opened one at a time: two threads cannot import transformers at once, and the
+    second engine finds the first one's models loaded. Raises UsageError for an unknown option, an
+    unsupported model or a draft that does not fit.
     """
     with _OPENING:
         return _open_engine(config)
@@ -57,7 +58,7 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
     record = METHODS[method]
     if config.model and record.needs_draft and not config.draft:
         raise UsageError(
-            f"A model of your own needs its own draft for {method.value}: name it with --draft."
+            f"Your own model needs its own draft for {method.value}: name it with --draft."
         )
     folder = _folder(config)
     target = model_in(folder, options)
@@ -71,6 +72,8 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         lambda path: model_in(path, options),
     )
     k = config.k or record.embedded_k or 0
+    dtype = str(target.dtype).removeprefix("torch.")
+    shape = {"shape": options.shape} if record.has_shapes else {}
     engine = EmbeddedEngine(
         target,
         tokenizer_in(folder),
@@ -87,8 +90,8 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         k=k or None,
         model=folder.name,
         draft=drafts_with.name if drafts_with else None,
-        options={**config.options, **({"shape": options.shape} if record.has_shapes else {})},
-        server_version=f"torch {torch.__version__}, {options.dtype}, {target.device.type}",
+        options={**config.options, "dtype": dtype, **shape},
+        server_version=engine_version(torch.__version__, dtype, target.device.type),
         hardware=hardware_summary(),
         git_revision=git_revision(),
     )
@@ -100,8 +103,8 @@ def _folder(config: RunConfig) -> Path:
 
 def model_in(folder: Path, options: Options) -> Llama:
     """The model in a folder, loaded once per process, dtype and device."""
-    dtype = torch.float32 if options.dtype == "float32" else torch.bfloat16
-    return _loaded(folder.resolve(), dtype, _device(options.device))
+    device = _device(options.device)
+    return _loaded(folder.resolve(), _dtype(options.dtype, device), device)
 
 
 def _device(name: str) -> torch.device:
@@ -110,6 +113,14 @@ def _device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(name)
+
+
+def _dtype(name: str, device: torch.device) -> torch.dtype:
+    """`auto`: the faster one for verifying several tokens at once."""
+    if name == "auto":
+        fast = device.type != "cpu" or has_layout(torch.bfloat16)
+        return torch.bfloat16 if fast else torch.float32
+    return torch.float32 if name == "float32" else torch.bfloat16
 
 
 @lru_cache(maxsize=KEPT_MODELS)

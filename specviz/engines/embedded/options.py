@@ -1,4 +1,4 @@
-"""Options of the embedded engine, as they stand in `RunConfig.options`."""
+"""Options of the embedded engine, as `RunConfig.options` holds them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from specviz.methods import METHODS, Method, Shape
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a method works where it can work in more than one way.
+    """The choices that a method leaves open.
 
     `shape`: candidates as a chain or a tree; auto is the method's usual one (a tree for medusa,
     a chain for all others). `draft_sampling`: at temperature above 0 drafts are drawn from the
@@ -20,13 +20,16 @@ class Options:
     acceptance (arXiv 2401.10774, 2.3.1), which does not keep the target's distribution.
     `stop_below`: a chain ends before K where the product of the drafter's own probabilities would
     fall below it (draft_model, eagle, eagle3, layer_skip, mirror); 0 always drafts K tokens, as
-    vLLM does. `device` auto is cuda where there is one. `dtype`: of weights and activations.
+    vLLM does. `device` auto is cuda where there is one. `dtype`: of weights and activations; auto
+    is bfloat16 on CUDA and on processors that multiply it, else float32. On a CPU without (AVX2),
+    torch multiplies bfloat16 row by row: six rows take 6 times as long as one, against 1.7 times
+    in float32, so that verifying a draft would save nothing.
     """
 
     shape: Literal["auto", Shape] = "auto"
     draft_sampling: Literal["sampled", "greedy"] = "sampled"
     acceptance: Literal["exact", "typical"] = "exact"
-    dtype: Literal["bfloat16", "float32"] = "bfloat16"
+    dtype: Literal["auto", "bfloat16", "float32"] = "auto"
     stop_below: float = 0.0
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
@@ -45,6 +48,17 @@ def settle(options: Options, method: Method) -> Options:
         names = ", ".join(name.value for name, other in METHODS.items() if shape in other.shapes)
         raise UsageError(f"{method.value} drafts no {shape}s: leave shape out, or use {names}.")
     return replace(options, shape=shape)
+
+
+def engine_version(torch_version: str, dtype: str, device: str) -> str:
+    """`torch 2.13.0, float32, cpu`: how stored runs name the engine."""
+    return f"torch {torch_version}, {dtype}, {device}"
+
+
+def dtype_of(version: str | None) -> str | None:
+    """The dtype in an `engine_version`; None for a server's version."""
+    parts = (version or "").split(", ")
+    return parts[1] if len(parts) == 3 and parts[0].startswith("torch ") else None
 
 
 def parse_options(given: Mapping[str, str]) -> Options:

@@ -1,4 +1,4 @@
-"""What a method would draft behind every token of an answer: the material of an exact redraft."""
+"""Drafting again after every token of a stored answer."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ def redraft(
     k: int,
     device: torch.device,
 ) -> Redraft:
-    """Draft `k` tokens greedily behind every token of `answer`.
+    """Draft `k` tokens greedily after every token of `answer`.
 
-    `decoder` must `accept_nothing`. Tokens drafted beyond the end are judged by what the target
-    would go on with, as in the loop that ends there.
+    `decoder` must use the rule `accept_nothing`. Tokens drafted beyond the end are judged by the
+    target's continuation, as in the loop that ends there.
     """
-    follower = Follower(answer, device)
-    rounds = [*islice(decoder.rounds(prompt_ids, follower, k), len(answer) + k)]
-    said = [done.verified.next_token for done in rounds]
-    behind = rounds[1 : len(answer)]
+    sampler = ScriptedSampler(answer, device)
+    rounds = [*islice(decoder.rounds(prompt_ids, sampler, k), len(answer) + k)]
+    text = [done.verified.next_token for done in rounds]
+    drafting = rounds[1 : len(answer)]
     return Redraft(
         k=k,
         output_tokens=len(answer),
-        drafted=tuple(len(done.draft.token_ids) for done in behind),
-        matched=tuple(_matched(done, said[place:]) for place, done in enumerate(behind, start=1)),
+        drafted=tuple(len(done.draft.token_ids) for done in drafting),
+        matched=tuple(_matched(done, text[place:]) for place, done in enumerate(drafting, start=1)),
     )
 
 
 def accept_nothing(
     draft: Draft, children: Sequence[int], target: Tensor, sampler: Sampler
 ) -> tuple[list[Judgement], Tensor]:
-    """A rule that moves on by one token a step, so that every position is drafted from."""
+    """A rule that advances one token per step, so that every position is drafted from."""
     return [Judgement(Verdict.REJECTED)], target
 
 
-class Follower(Sampler):
-    """Says a given answer, token by token, and then the target's first choice."""
+class ScriptedSampler(Sampler):
+    """Emits a given answer token by token, then the target's first choices."""
 
     def __init__(self, answer: Sequence[int], device: torch.device) -> None:
         super().__init__(Sampling(), device)
         self._answer = iter(answer)
 
     def draw(self, probs: Tensor) -> int:
-        said = next(self._answer, None)
-        return super().draw(probs) if said is None else said
+        token_id = next(self._answer, None)
+        return super().draw(probs) if token_id is None else token_id
 
 
-def _matched(done: Round, said: Iterable[int]) -> int:
-    """How many of the round's draft tokens in a row were said."""
+def _matched(done: Round, text: Iterable[int]) -> int:
+    """How many of the round's draft tokens the text starts with."""
     count = 0
-    for token, true in zip(done.draft.token_ids, said, strict=False):
+    for token, true in zip(done.draft.token_ids, text, strict=False):
         if token != true:
             break
         count += 1

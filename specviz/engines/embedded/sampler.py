@@ -31,7 +31,7 @@ class Sampler:
     def probs(self, logits: Tensor) -> Tensor:
         """float32 probabilities [n, vocabulary] after temperature, then top-p.
 
-        At temperature 0 the plain softmax: what the model believes, though nothing is drawn.
+        At temperature 0 the plain softmax: the model's own probabilities, though nothing is drawn.
         """
         if self.greedy:
             return logits.float().softmax(-1)
@@ -61,7 +61,7 @@ class Sampler:
 
 def best(row: Tensor) -> int:
     """Id of the largest of probabilities or logits [vocabulary], the first of equals."""
-    return int(row.float().argmax())  # of bfloat16 it takes three times as long
+    return int(row.float().argmax())  # argmax of bfloat16 takes three times as long
 
 
 def nucleus(probs: Tensor, top_p: float) -> Tensor:

@@ -15,12 +15,12 @@ from specviz.sample import Sample
 from specviz.trace import Trace, fold
 
 _DECODING = ThreadPoolExecutor(1, thread_name_prefix="embedded-timed")
-"""One thread decodes for all engines: every new one would make torch start workers of its own."""
+"""One thread decodes for all engines: torch would start new workers for every other thread."""
 
 
 class TimedEmbedded:
-    """One embedded engine. It answers one request at a time: others wait, and their times since
-    they were sent count the wait. `extra_bytes` is what the method held beyond plain decoding."""
+    """An embedded engine for benchmarks. It answers one request at a time: others queue, and their
+    times include the wait. `extra_bytes` is the memory the method held beyond plain decoding."""
 
     def __init__(self, engine: EmbeddedEngine, config: RunConfig) -> None:
         self._engine = engine
@@ -34,14 +34,14 @@ class TimedEmbedded:
         try:
             return await asyncio.wrap_future(answer)
         except asyncio.CancelledError:
-            stop.set()  # the model is free again after the step under way
+            stop.set()  # the model is free again after the current step
             raise
 
     async def counters(self) -> None:
-        """There is no server that counts by itself."""
+        """None: no server keeps counts of its own."""
 
     async def prefix_caching(self) -> bool:
-        """Every prompt is read from its first token."""
+        """False: every prompt is prefilled from its first token."""
         return False
 
     async def close(self) -> None:
@@ -64,7 +64,7 @@ class TimedEmbedded:
 
 
 def sample_of(trace: Trace, waited_ms: float = 0.0, *, is_chain: bool = True) -> Sample:
-    """A finished trace as a sample; times are moved by what the request waited before."""
+    """A finished trace as a sample; the time the request waited is added to its times."""
     assert trace.ttft_ms is not None and trace.e2el_ms is not None
     drafting = [step for step in trace.steps if step.drafted]
     emitting = [step for step in trace.steps if step.emitted]

@@ -1,4 +1,4 @@
-"""Prompts to token ids, and token ids to text as they come."""
+"""Prompts to token ids, and token ids to text as they stream."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ChatTokenizer:
 class TextStream:
     """The answer's text, token by token.
 
-    A token that ends inside a character gives "", the one that completes it all of it.
+    A token that ends inside a character gives ""; the one that completes it gives the character.
     """
 
     def __init__(self, tokenizer: ChatTokenizer) -> None:

@@ -5,27 +5,23 @@ A chunk is one engine step, or several when the server merged them, and never "o
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from specviz.errors import StreamBroken
+from specviz.servers.dialect import Extras
 
-
-@dataclass(frozen=True, slots=True)
-class SpecCounts:
-    """vLLM's per-request counts (`--per-request-spec-decode-metrics detailed`).
-
-    One entry per verification step in order; steps in which nothing was drafted have none.
-    """
-
-    per_step_accepted: tuple[int, ...]
-    per_step_drafted: tuple[int, ...]
-    num_spec_tokens: int
+ReadExtras = Callable[[Mapping[str, Any]], Extras]
+"""`Dialect.read_extras`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """`token_ids` is None where the server streams text only; `elapsed_ms` since the request."""
+    """`token_ids` is None where the server streams text only; `elapsed_ms` since the request.
+
+    `spec` is what the chunk says about speculation, for `Dialect.counts`.
+    """
 
     elapsed_ms: float
     text: str = ""
@@ -34,7 +30,7 @@ class Chunk:
     finish_reason: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    counts: SpecCounts | None = None
+    spec: object = None
 
     @property
     def is_output(self) -> bool:
@@ -42,19 +38,19 @@ class Chunk:
         return bool(self.text if self.token_ids is None else self.token_ids)
 
 
-def read_chunk(raw: Any, elapsed_ms: float) -> Chunk:
+def read_chunk(raw: Any, elapsed_ms: float, read_extras: ReadExtras) -> Chunk:
     """Read a chat chunk of the openai package. Raises StreamBroken for a malformed one."""
     try:
         data = raw.model_dump(mode="python", warnings="none")
     except (AttributeError, TypeError, ValueError):
-        data = raw  # not what the package makes of a chunk: said below
-    return read_chunk_json(data, elapsed_ms)
+        data = raw  # not what the package makes of a chunk: reported below
+    return read_chunk_json(data, elapsed_ms, read_extras)
 
 
-def read_chunk_json(data: Any, elapsed_ms: float) -> Chunk:
-    """Read a chat chunk as it stands in the stream. Raises StreamBroken for a malformed one."""
+def read_chunk_json(data: Any, elapsed_ms: float, read_extras: ReadExtras) -> Chunk:
+    """Read a chat chunk as it is in the stream. Raises StreamBroken for a malformed one."""
     try:
-        return _read(data, elapsed_ms)
+        return _read(data, elapsed_ms, read_extras(data))
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise StreamBroken(
             f"The server sent a chunk that is not OpenAI's streaming format ({error}); "
@@ -62,16 +58,15 @@ def read_chunk_json(data: Any, elapsed_ms: float) -> Chunk:
         ) from error
 
 
-def _read(data: dict[str, Any], elapsed_ms: float) -> Chunk:
+def _read(data: dict[str, Any], elapsed_ms: float, extras: Extras) -> Chunk:
     usage = data.get("usage") or {}
-    counts = _read_counts(data.get("metrics"))
     prompt_tokens, completion_tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
     if not data["choices"]:
         return Chunk(
             elapsed_ms,
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
-            counts=counts,
+            spec=extras.spec,
         )
     choice = data["choices"][0]
     if not isinstance(choice.get("delta"), dict):
@@ -82,25 +77,10 @@ def _read(data: dict[str, Any], elapsed_ms: float) -> Chunk:
     return Chunk(
         elapsed_ms,
         text=text,
-        token_ids=_ids(choice.get("token_ids")),
-        prompt_token_ids=_ids(data.get("prompt_token_ids")),
+        token_ids=extras.token_ids,
+        prompt_token_ids=extras.prompt_token_ids,
         finish_reason=choice.get("finish_reason"),
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
-        counts=counts,
+        spec=extras.spec,
     )
-
-
-def _ids(value: Any) -> tuple[int, ...] | None:
-    return None if value is None else tuple(map(int, value))
-
-
-def _read_counts(metrics: dict[str, Any] | None) -> SpecCounts | None:
-    speculative = (metrics or {}).get("speculative_decoding")
-    if not speculative:
-        return None
-    accepted = tuple(int(count) for count in speculative.get("per_step_accepted") or ())
-    drafted = tuple(int(count) for count in speculative.get("per_step_drafted") or ())
-    if len(accepted) != len(drafted) or len(accepted) != speculative["num_spec_steps"]:
-        return None  # the server runs with the summary only: totals, no steps
-    return SpecCounts(accepted, drafted, int(speculative["num_spec_tokens"]))

@@ -7,24 +7,21 @@ drafted tokens, which the server never turns into text.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
-
-import httpx2
 
 UNFINISHED = "\ufffd"
 
 
 class Detokenizer:
-    """Texts of single tokens, fetched once each. Start with `open_detokenizer`."""
+    """Texts of single tokens, fetched once each.
 
-    def __init__(
-        self, http: httpx2.AsyncClient, url: str, model: str, tokenizer_file: Path | None
-    ) -> None:
-        self._http = http
-        self._url = url
-        self._model = model
+    `ask` asks the server for one: where its `tokenizer_file` is not on this machine.
+    """
+
+    def __init__(self, ask: Callable[[int], Awaitable[str]], tokenizer_file: Path | None) -> None:
+        self._ask = ask
         self._texts: dict[int, str] = {}
         self._tokenizer: Any = _load_tokenizer(tokenizer_file) if tokenizer_file else None
 
@@ -35,7 +32,7 @@ class Detokenizer:
             for token_id in missing:
                 self._texts[token_id] = self._local_text(token_id)
         else:
-            texts = await asyncio.gather(*(self._remote_text(token_id) for token_id in missing))
+            texts = await asyncio.gather(*(self._ask(token_id) for token_id in missing))
             self._texts.update(zip(missing, texts, strict=True))
 
     def text(self, token_id: int) -> str:
@@ -49,12 +46,6 @@ class Detokenizer:
         text: str = self._tokenizer.decode([token_id], skip_special_tokens=False)
         # SentencePiece decoders drop the space that starts a word
         return f" {text}" if piece.startswith("\u2581") and not text.startswith(" ") else text
-
-    async def _remote_text(self, token_id: int) -> str:
-        body = {"model": self._model, "tokens": [token_id]}
-        response = await self._http.post(f"{self._url}/detokenize", json=body)
-        response.raise_for_status()
-        return str(response.json()["prompt"])
 
 
 def _load_tokenizer(path: Path) -> Any:

@@ -6,10 +6,10 @@ import httpx2
 import openai
 
 from specviz.errors import EngineError, RequestRefused, ServerUnreachable, StreamBroken
-from specviz.servers.vllm.capabilities import Capabilities
+from specviz.servers.client.probe import FoundServer
 
 
-def stream_error(error: Exception, server: Capabilities, model: str) -> EngineError:
+def stream_error(error: Exception, server: FoundServer, model: str) -> EngineError:
     """Translate an exception of the openai package or its transport."""
     if isinstance(error, openai.APIStatusError):
         return status_error(error.status_code, _message(error), server, model)
@@ -29,7 +29,7 @@ def stream_error(error: Exception, server: Capabilities, model: str) -> EngineEr
     return not_json()
 
 
-def status_error(status: int, reason: str, server: Capabilities, model: str) -> EngineError:
+def status_error(status: int, reason: str, server: FoundServer, model: str) -> EngineError:
     """The server answered with another status than 200; `reason` is its own sentence."""
     if status == 404:
         served = ", ".join(server.models)
@@ -44,13 +44,13 @@ def status_error(status: int, reason: str, server: Capabilities, model: str) -> 
     return RequestRefused(f"The server refused the request: {reason}")
 
 
-def nothing_answers(server: Capabilities) -> ServerUnreachable:
+def nothing_answers(server: FoundServer) -> ServerUnreachable:
     return ServerUnreachable(
         f"Nothing answers at {server.url} any more: the server has probably exited."
     )
 
 
-def connection_broke(error: BaseException, server: Capabilities) -> StreamBroken:
+def connection_broke(error: BaseException, server: FoundServer) -> StreamBroken:
     reason = str(error) or type(error).__name__
     return StreamBroken(
         f"The connection to {server.url} broke ({reason}): the server has probably exited; "
@@ -67,7 +67,7 @@ def stalled(timeout_s: float) -> StreamBroken:
 
 def cut_off() -> StreamBroken:
     return StreamBroken(
-        "The stream ended before the server said that the answer was complete: the server "
+        "The stream ended before the server marked the answer as complete: the server "
         "or a proxy in between cut it off; what arrived is kept."
     )
 
@@ -91,5 +91,5 @@ def reason_in(body: object) -> str | None:
 
 def _message(error: openai.APIError) -> str:
     """The reason without the wrapping of the openai package."""
-    told = error.message.splitlines()[0] if error.message else "no reason given"
-    return reason_in(error.body) or told
+    message = error.message.splitlines()[0] if error.message else "no reason given"
+    return reason_in(error.body) or message

@@ -1,26 +1,27 @@
 """One request in flight: the answer and the plugin's records, merged into steps as they arrive.
 
-`specviz.servers.client.assemble` and `.counted` do the labelling. Tokens are counted by id, never
-by chunk.
+`traced_steps`, `counted_steps` and `inferred_steps` do the labelling. Tokens are counted by id,
+never by chunk.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, Protocol
 
 import httpx2
 
 from specviz.config import Prompt, Sampling
 from specviz.methods import Method, record_of
-from specviz.servers.client.assemble import TokenTape, inferred_steps, traced_step
-from specviz.servers.client.chunks import Chunk, SpecCounts
-from specviz.servers.client.counted import counted_steps
+from specviz.servers.client.chunks import Chunk
+from specviz.servers.client.counted_steps import counted_steps
 from specviz.servers.client.failures import cut_off, stalled
-from specviz.servers.client.trace_stream import TRACE_END
-from specviz.servers.vllm.tracing.keys import new_key
+from specviz.servers.client.inferred_steps import inferred_steps
+from specviz.servers.client.probe import FoundServer
+from specviz.servers.client.tape import TokenTape
+from specviz.servers.client.traced_steps import traced_step
 from specviz.trace import (
     Event,
     Fidelity,
@@ -30,21 +31,52 @@ from specviz.trace import (
     StepsRevised,
 )
 
-if TYPE_CHECKING:
-    from specviz.servers.client.client import VllmEngine
-
 TRACE_GRACE_S = 5.0
 """How long to wait for the last trace records once the answer is complete."""
+
+TRACE_END: dict[str, Any] = {"end": True}
+"""Marks the end of the records in a queue of them."""
+
+
+class AnswerSource(Protocol):
+    """The server as one request needs it.
+
+    `method` and `k` are what it drafts with as far as known; `traced`: it is asked for a trace.
+    """
+
+    server: FoundServer
+    method: Method | None
+    k: int | None
+    traced: bool
+    stall_timeout_s: float
+
+    def chunks(
+        self, prompt: Prompt, sampling: Sampling, request_id: str, clock: Callable[[], float]
+    ) -> AsyncIterator[Chunk]:
+        """The answer as checked chunks. Raises an EngineError in the user's words."""
+        ...
+
+    def records(self, request_id: str) -> AsyncIterator[dict[str, Any]]:
+        """The plugin's records of a request, as they are written."""
+        ...
+
+    async def texts(self, chunk: Chunk) -> list[str]:
+        """The text of a chunk cut into one part per token."""
+        ...
+
+    async def decision_texts(self, record: dict[str, Any]) -> Callable[[int], str]:
+        """A function from token id to text that knows every id of the record."""
+        ...
 
 
 class RequestInFlight:
     """One request in flight: the tape of what arrived and the steps laid over it."""
 
-    def __init__(self, engine: VllmEngine, prompt: Prompt, sampling: Sampling) -> None:
-        self.engine = engine
+    def __init__(self, source: AnswerSource, prompt: Prompt, sampling: Sampling) -> None:
+        self.source = source
         self.prompt = prompt
         self.sampling = sampling
-        self.request_id = new_key()
+        self.request_id = source.server.dialect.request_id()
         self.tape = TokenTape()
         self.position = 0  # first token on the tape without a step
         self.index = 0  # of the next step
@@ -52,7 +84,7 @@ class RequestInFlight:
         self.records: list[dict[str, Any]] = []
         self.prompt_token_ids: tuple[int, ...] = ()
         self.finish_reason: str | None = None
-        self.counts: SpecCounts | None = None
+        self.spec: list[object] = []  # what the chunks say about speculation
         self._inbox: asyncio.Queue[Chunk | dict[str, Any] | BaseException | None] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
         self._started = time.perf_counter()
@@ -62,9 +94,9 @@ class RequestInFlight:
         return round((time.perf_counter() - self._started) * 1000, 3)  # noise below microseconds
 
     async def events(self) -> AsyncIterator[Event]:
-        engine = self.engine
-        traced = engine.traced
-        fidelity = Fidelity.TRACED if traced else engine.capabilities.expected_fidelity
+        traced = self.source.traced
+        expected = self.source.server.capabilities.expected_fidelity
+        fidelity = Fidelity.TRACED if traced else expected
         if fidelity is Fidelity.TRACED and not traced:
             fidelity = Fidelity.INFERRED  # the plugin is there, but was not asked
         yield RequestStarted(self.request_id, fidelity)
@@ -97,7 +129,7 @@ class RequestInFlight:
 
     async def _read_answer(self) -> None:
         try:
-            async for chunk in self.engine.chunks(
+            async for chunk in self.source.chunks(
                 self.prompt, self.sampling, self.request_id, self.clock
             ):
                 self._inbox.put_nowait(chunk)
@@ -107,7 +139,7 @@ class RequestInFlight:
 
     async def _read_trace(self) -> None:
         try:
-            async for record in self.engine.records(self.request_id):
+            async for record in self.source.records(self.request_id):
                 if "error" in record:  # the tracer failed in this step; the server goes on
                     break
                 self._inbox.put_nowait(record)
@@ -120,7 +152,7 @@ class RequestInFlight:
         answer_complete = False
         trace_open = len(self._tasks) > 1
         while not answer_complete or (trace_open and self.position < len(self.tape.tokens)):
-            timeout_s = TRACE_GRACE_S if answer_complete else self.engine.stall_timeout_s
+            timeout_s = TRACE_GRACE_S if answer_complete else self.source.stall_timeout_s
             try:
                 item = await asyncio.wait_for(self._inbox.get(), timeout_s)
             except TimeoutError:
@@ -139,9 +171,10 @@ class RequestInFlight:
     async def _take_chunk(self, chunk: Chunk) -> None:
         self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
         self.finish_reason = chunk.finish_reason or self.finish_reason
-        self.counts = chunk.counts or self.counts
+        if chunk.spec is not None:
+            self.spec.append(chunk.spec)
         if chunk.is_output:
-            self.tape.add(chunk, await self.engine.texts(chunk))
+            self.tape.add(chunk, await self.source.texts(chunk))
 
     async def _traced_steps(self) -> AsyncIterator[Step]:
         """Steps whose record and tokens have both arrived (the last may be cut short)."""
@@ -150,7 +183,7 @@ class RequestInFlight:
             end = self.position + len(record["emitted"])
             if end > len(self.tape.tokens) and self.finish_reason is None:
                 return
-            text_of = await self.engine.decision_texts(record)
+            text_of = await self.source.decision_texts(record)
             yield traced_step(record, self.index, self.position, self.tape, text_of)
             self.index += 1
             self.position = min(end, len(self.tape.tokens))
@@ -164,22 +197,23 @@ class RequestInFlight:
         """Steps of the chunks from `first_chunk` on, by their sizes."""
         for chunk in range(first_chunk, len(self.tape.chunk_sizes)):
             steps = inferred_steps(
-                self.tape, chunk, self.index, self.position, self.engine.method, self.engine.k
+                self.tape, chunk, self.index, self.position, self.source.method, self.source.k
             )
             self.index += len(steps)
             self.position += self.tape.chunk_sizes[chunk]
             yield from steps
 
     def _revise(self, traced: bool) -> StepsRevised | None:
-        """What the finished stream tells better than its chunks did."""
+        """The steps that the finished stream shows better than its chunks did."""
         trace_complete = traced and self._trace_fits()
-        if trace_complete or self.engine.method is Method.BASELINE:
+        if trace_complete or self.source.method is Method.BASELINE:
             return None
         reason = "the trace did not cover the whole answer; " if traced else ""
-        if self.counts is not None:
-            record = record_of(self.engine.method)
+        counts = self.source.server.dialect.counts(self.spec)
+        if counts is not None:
+            record = record_of(self.source.method)
             always = record is not None and not record.is_lookup
-            steps = counted_steps(self.tape, self.counts, always_drafts=always)
+            steps = counted_steps(self.tape, counts, always_drafts=always)
             if steps is not None:
                 return StepsRevised(steps, Fidelity.COUNTED, reason + "counts of the server")
             reason += "the server's counts do not fit its chunks; "

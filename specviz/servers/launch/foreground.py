@@ -1,4 +1,4 @@
-"""A vLLM server in the foreground, until Ctrl-C or SIGTERM."""
+"""A server in the foreground, until Ctrl-C or SIGTERM."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from specviz.errors import ServerStartFailed
 from specviz.paths import LOGS
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server, start_server
-from specviz.servers.vllm.command_line import ServerSpec
 
 CHECK_EVERY_S = 0.5
 
@@ -25,11 +25,11 @@ def serve(spec: ServerSpec, *, out: Callable[[str], None] = print, log_dir: Path
     """
     with _stop_signals() as stop:
         try:
-            server = start_server(spec, log_dir=log_dir, on_progress=_tell, cancel=stop)
+            server = start_server(spec, log_dir=log_dir, on_progress=_report, cancel=stop)
         except ServerStartFailed as error:
             if stop.is_set():
                 return 0
-            _tell(str(error))
+            _report(str(error))
             return 1
         try:
             out(f"{server.url}  {spec.method.value} on {spec.model}, log {server.log_path}")
@@ -41,7 +41,7 @@ def serve(spec: ServerSpec, *, out: Callable[[str], None] = print, log_dir: Path
 def _watch(server: Server, stop: threading.Event) -> int:
     while not stop.wait(CHECK_EVERY_S):
         if not server.is_alive():
-            _tell(f"The server ended: {server.failure_reason()}")
+            _report(f"The server ended: {server.failure_reason()}")
             return 1
     return 0
 
@@ -59,5 +59,5 @@ def _stop_signals() -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
 
-def _tell(text: str) -> None:
+def _report(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The vLLM servers that this process started: one per configuration, reused, stopped together."""
+"""The servers that this process started: one per configuration, reused, stopped together."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from specviz.errors import ServerStartFailed, SpecvizError
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server, start_server
-from specviz.servers.vllm.command_line import ServerSpec
 
 MAX_SERVERS = 4
 """Servers kept at once: a demo server takes about 1.2 GiB."""
 
 START_TIMEOUT_S = 300.0
-
-USUALLY = "usually 15 to 40 s"
 
 
 class ServerPhase(StrEnum):
@@ -41,7 +39,7 @@ class Slot:
 class ServerPool:
     """Starts servers on demand. All methods may be called from any thread.
 
-    `max_servers` None keeps as many as are asked for: its user stops those that it no longer needs.
+    `max_servers` None keeps as many as are asked for: the caller stops those no longer needed.
     """
 
     def __init__(self, log_dir: Path, max_servers: int | None = MAX_SERVERS) -> None:
@@ -56,7 +54,7 @@ class ServerPool:
     def ensure(self, spec: ServerSpec, note: Callable[[str], None]) -> Server:
         """A healthy server for `spec`, started if none runs; blocks while it loads.
 
-        Raises ServerStartFailed with vLLM's own reason.
+        Raises ServerStartFailed with the server's own reason.
         """
         with self._lock:
             spec_lock = self._locks.setdefault(spec, threading.Lock())
@@ -101,7 +99,7 @@ class ServerPool:
             self._slots[spec] = slot
 
         def progress(text: str) -> None:
-            slot.note = f"{text} · {USUALLY}"
+            slot.note = f"{text} · {spec.launcher.usual_start}"
             note(slot.note)
 
         try:

@@ -1,6 +1,6 @@
-"""Starting a vLLM server, watching it load, and stopping it without leaving a process behind.
+"""Starting a server, watching it load, and stopping it without leaving a process behind.
 
-This process holds a pipe to a guard, whose child is vLLM's API server, whose child is the engine:
+This process holds a pipe to a guard, whose child is the server, which may have children of its own:
 see guard.py.
 """
 
@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import psutil
@@ -25,11 +24,8 @@ if sys.platform == "linux":
     import resource
 
 from specviz.errors import ServerStartFailed
-from specviz.servers.hardware import runs_on_cpu
 from specviz.servers.launch import guard
-from specviz.servers.vllm import log as log_reading
-from specviz.servers.vllm.command_line import HOST, ServerSpec, server_command
-from specviz.servers.vllm.environment import server_environment
+from specviz.servers.launch.launcher import HOST, ServerSpec
 
 _given_out: set[int] = set()
 _choosing = threading.Lock()
@@ -57,10 +53,11 @@ class Server:
         return self.process.poll() is None
 
     def failure_reason(self) -> str | None:
-        """Why the server ended, in vLLM's own words; None while it runs."""
+        """Why the server ended, in its own words; None while it runs."""
         if self.is_alive():
             return None
-        return log_reading.failure_reason(self.log_path) or _exit_sentence(self.process.returncode)
+        reason = self.spec.launcher.failure_reason(self.log_path)
+        return reason or _exit_sentence(self.process.returncode)
 
     def stop(self) -> None:
         """End the server and all of its children; returns when none is left."""
@@ -88,15 +85,17 @@ def start_server(
     """Start a server, wait until it has answered a first request, and return it.
 
     `on_progress` gets what the server does and for how long, about once a second.
-    Raises ServerStartFailed with vLLM's own reason, or if `cancel` is set; nothing is left running.
+    Raises ServerStartFailed with the server's own reason, or if `cancel` is set; nothing is left
+    running.
     """
     _check_models(spec)
     began_s = time.monotonic()
     server = _launch(spec, log_dir)
     try:
-        _wait_until_healthy(server, on_progress, began_s, timeout_s, cancel)
-        on_progress(f"answering a first request ({time.monotonic() - began_s:.0f} s)")
-        _answer_first_request(server)
+        with httpx2.Client(timeout=FIRST_REQUEST_TIMEOUT_S) as http:
+            _wait_until_healthy(server, http, on_progress, began_s, timeout_s, cancel)
+            on_progress(f"answering a first request ({time.monotonic() - began_s:.0f} s)")
+            _answer_first_request(server, http)
     except BaseException:
         server.stop()
         raise
@@ -119,7 +118,7 @@ def free_port() -> int:
 
 
 def _check_models(spec: ServerSpec) -> None:
-    """vLLM takes a missing folder for a Hugging Face name and complains about its form."""
+    """A server takes a missing folder for a Hugging Face name and complains about its form."""
     for name in (spec.model, spec.draft):
         looks_local = name is not None and name.startswith(("/", "./", "../", "~"))
         if name and looks_local and not Path(name).is_dir():
@@ -130,18 +129,18 @@ def _launch(spec: ServerSpec, log_dir: Path) -> Server:
     if spec.port:
         _check_port_is_free(spec.port)
     port = spec.port or free_port()
-    on_cpu = runs_on_cpu()
-    command = server_command(replace(spec, port=port), on_cpu=on_cpu)
+    launcher = spec.launcher
+    command = launcher.command(replace(spec, port=port))
     log_dir.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    log_path = log_dir / f"vllm-{spec.method.value}-{port}-{stamp}.log"
+    log_path = log_dir / f"{launcher.name.lower()}-{spec.method.value}-{port}-{stamp}.log"
     with log_path.open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-I", guard.__file__, *command],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env=server_environment(spec, on_cpu=on_cpu),
+            env=launcher.environment(spec),
             start_new_session=True,
         )
     _lift_data_limit(process.pid)
@@ -170,13 +169,14 @@ def _check_port_is_free(port: int) -> None:
 
 def _wait_until_healthy(
     server: Server,
+    http: httpx2.Client,
     on_progress: Callable[[str], None],
     began_s: float,
     timeout_s: float,
     cancel: threading.Event | None,
 ) -> None:
     reported_s = -PROGRESS_EVERY_S
-    while not _is_healthy(server.url):
+    while not _is_healthy(server, http):
         elapsed_s = time.monotonic() - began_s
         if cancel is not None and cancel.is_set():
             raise ServerStartFailed("Starting the server was cancelled.")
@@ -189,32 +189,35 @@ def _wait_until_healthy(
         if elapsed_s - reported_s >= PROGRESS_EVERY_S:
             reported_s = elapsed_s
             log = server.log_path.read_text(errors="replace")
-            on_progress(f"{log_reading.stage(log)} ({elapsed_s:.0f} s)")
+            on_progress(f"{server.spec.launcher.stage(log)} ({elapsed_s:.0f} s)")
         time.sleep(POLL_S)
 
 
-def _answer_first_request(server: Server) -> None:
+def _answer_first_request(server: Server, http: httpx2.Client) -> None:
     """Some configurations load and then kill the engine on the first request."""
     try:
-        models = _get_json(f"{server.url}/v1/models", server.spec)
+        headers = _authorization(server.spec)
+        models = http.get(f"{server.url}/v1/models", headers=headers).raise_for_status().json()
         body = {
             "model": models["data"][0]["id"],
             "prompt": "1 2 3 1 2 3 1 2",  # repeats, so that lookups draft something
             "max_tokens": WARM_UP_TOKENS,
             "temperature": 0,
         }
-        _get_json(f"{server.url}/v1/completions", server.spec, body)
-    except (httpx2.HTTPError, ValueError, KeyError, IndexError) as error:
+        http.post(f"{server.url}/v1/completions", json=body, headers=headers).raise_for_status()
+    except (httpx2.HTTPError, ValueError, LookupError, TypeError) as error:
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.process.wait(5.0)  # a dying engine takes a moment to write its reason
         raise ServerStartFailed(_failure(server, error)) from error
 
 
 def _failure(server: Server, error: Exception | None = None) -> str:
-    reason = log_reading.failure_reason(server.log_path)
+    launcher = server.spec.launcher
+    reason = launcher.failure_reason(server.log_path)
     if reason is None:
-        reason = f"{error}." if error else _exit_sentence(server.process.returncode)
-    return f"vLLM did not start: {reason} Its log is {server.log_path}."
+        exited = _exit_sentence(server.process.returncode)
+        reason = f"{str(error).splitlines()[0]}." if error else exited
+    return f"{launcher.name} did not start: {reason} Its log is {server.log_path}."
 
 
 def _exit_sentence(code: int) -> str:
@@ -223,34 +226,24 @@ def _exit_sentence(code: int) -> str:
     return f"it exited with code {code} and gave no reason."
 
 
-def _is_healthy(url: str) -> bool:
+def _is_healthy(server: Server, http: httpx2.Client) -> bool:
     try:
-        return httpx2.get(f"{url}/health", timeout=2.0).status_code == httpx2.codes.OK
-    except httpx2.HTTPError:
+        response = http.get(f"{server.url}{server.spec.launcher.ready_path}", timeout=2.0)
+    except httpx2.TransportError:
         return False
+    return response.status_code == 200
 
 
-def _get_json(url: str, spec: ServerSpec, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    key = _api_key(spec)
-    response = httpx2.request(
-        "GET" if body is None else "POST",
-        url,
-        json=body,
-        headers={"Authorization": f"Bearer {key}"} if key else {},
-        timeout=FIRST_REQUEST_TIMEOUT_S,
-    )
-    answer: dict[str, Any] = response.raise_for_status().json()
-    return answer
-
-
-def _api_key(spec: ServerSpec) -> str | None:
-    """The key that the server itself was given, from its flags or its environment."""
+def _authorization(spec: ServerSpec) -> dict[str, str]:
+    """The header for the key that the server was given, by a flag or its environment."""
+    key = os.environ.get(spec.launcher.api_key_variable)
     flags = list(spec.extra_args)
     for index, flag in enumerate(flags):
         name, _, value = flag.partition("=")
         if name == "--api-key":
-            return value or next(iter(flags[index + 1 :]), None)
-    return os.environ.get("VLLM_API_KEY")
+            key = value or next(iter(flags[index + 1 :]), None)
+            break
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def _children(pid: int) -> list[psutil.Process]:

@@ -22,7 +22,7 @@ from specviz.servers.client.sse import Read
 CONNECT_TIMEOUT_S = 10.0
 
 KEEP_ALIVE_S = 3.0
-"""How long an unused connection is kept: less than the 5 s after which vLLM closes it."""
+"""How long an unused connection is kept: less than the 5 s after which uvicorn closes it."""
 
 
 class NotConnected(ConnectionError):
@@ -115,8 +115,8 @@ class Connections:
         self._address = (parts.hostname, parts.port or (443 if parts.scheme == "https" else 80))
         self._ssl = ssl.create_default_context() if parts.scheme == "https" else None
         self._path = parts.path
-        told = {"Host": parts.netloc.rpartition("@")[2], **headers}
-        self._head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+        common = {"Host": parts.netloc.rpartition("@")[2], **headers}
+        self._head = "".join(f"{name}: {value}\r\n" for name, value in common.items())
         self._stall_timeout_s = stall_timeout_s
         self._idle: list[Connection] = []
 

@@ -9,7 +9,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import specviz
-from specviz.servers.vllm.command_line import ServerSpec
+from specviz.servers.launch.launcher import ServerSpec
+from specviz.servers.vllm.hardware import runs_on_cpu
 from specviz.servers.vllm.tracing.spool import FOLDER_VARIABLE
 
 PLUGIN = "specviz"
@@ -20,8 +21,12 @@ _PLUGIN_GROUPS = ("general", "platform", "io_processor", "stat_logger")
 _servers_started = itertools.count()
 
 
-def server_environment(spec: ServerSpec, *, on_cpu: bool) -> dict[str, str]:
-    """This process's environment with what the server needs; the operator's own values stay."""
+def server_environment(spec: ServerSpec, *, on_cpu: bool | None = None) -> dict[str, str]:
+    """This process's environment with what the server needs; the operator's own values stay.
+
+    `on_cpu` None finds out whether this machine has a GPU.
+    """
+    on_cpu = runs_on_cpu() if on_cpu is None else on_cpu
     env = dict(os.environ)
     # Without compiled modules a server takes twice as long to import; and a trace folder of
     # another server is not this one's.

@@ -33,7 +33,7 @@ def stage(log: str) -> str:
 
 
 def failure_reason(path: Path) -> str | None:
-    """vLLM's own reason from its log, None if the log tells of no failure."""
+    """vLLM's own reason from its log, None if the log shows no failure."""
     try:
         lines = path.read_text(errors="replace").splitlines()
     except OSError:
@@ -59,7 +59,7 @@ def one_line(text: str) -> str:
 
 
 def _message(lines: list[str], index: int, name: str, message: str) -> str:
-    """The words of the exception; a bare assertion is shown as it stands in the source."""
+    """The words of the exception; a bare assertion is shown as written in the source."""
     if "validation error" in message:
         return _validation_message(lines[index + 1 : index + 3])
     if message:
@@ -69,7 +69,7 @@ def _message(lines: list[str], index: int, name: str, message: str) -> str:
 
 
 def _validation_message(lines: list[str]) -> str:
-    """pydantic names the field on a line of its own, unless the whole is at fault."""
+    """pydantic names the field on a separate line, unless the whole is at fault."""
     where = lines[:1] if lines and not lines[0].startswith(" ") else []
     what = re.sub(r"\[type=.*", "", lines[len(where)] if len(lines) > len(where) else "").strip()
     return ": ".join([*where, what.removeprefix("Value error, ")])

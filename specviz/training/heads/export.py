@@ -1,4 +1,4 @@
-"""Heads as folders that a vLLM server takes: config.json and bf16 model.safetensors.
+"""Heads as folders that vLLM can load: config.json and bf16 model.safetensors.
 
 Names and shapes as read by vLLM 0.32's `medusa.py`, `llama_eagle.py` and `llama_eagle3.py`, and by
 its reader of the speculators format (`transformers_utils/configs/speculators`).
@@ -19,7 +19,7 @@ from transformers import LlamaConfig
 from specviz.training.heads.heads import MEDUSA_HEADS, Eagle, Eagle3, FeatureHead, Medusa
 
 LAYERS_KEY = "eagle_aux_hidden_state_layer_ids"
-# What a server drafts with when a speculators folder is all that it is given.
+# K of a server that is given only the speculators folder.
 SPECULATORS_K = 5
 
 
@@ -103,7 +103,7 @@ def tensors(head: FeatureHead) -> dict[str, Tensor]:
 
 
 def vocabulary_maps(head: Eagle3, config: LlamaConfig) -> dict[str, Tensor]:
-    """`d2t`: target id less draft id; `t2d`: which target tokens the draft knows."""
+    """`d2t`: target id minus draft id; `t2d`: which target tokens the draft knows."""
     ids = head.target_ids
     known = torch.zeros(config.vocab_size, dtype=torch.bool)
     known[ids] = True
@@ -111,7 +111,7 @@ def vocabulary_maps(head: Eagle3, config: LlamaConfig) -> dict[str, Tensor]:
 
 
 def write_folder(folder: Path, config: dict[str, Any], named: dict[str, Tensor]) -> None:
-    """Replace `folder` in one rename, so that a reader never sees half of a head."""
+    """Replace `folder` in one rename, so that a reader never sees a partial head."""
     fresh, old = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
     for leftover in (fresh, old):
         shutil.rmtree(leftover, ignore_errors=True)

@@ -1,7 +1,7 @@
-"""The three heads as modules: what each makes of a lesson.
+"""The three heads as modules.
 
-`logits(lesson, steps)` is what they share: teacher-forced draft steps. Until its first miss a
-draft has seen exactly the tokens of the text, so these are also the logits of greedy drafting.
+They share `logits(lesson, steps)`: teacher-forced draft steps. Until its first miss a draft has
+seen exactly the tokens of the text, so these are also the logits of greedy drafting.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Head(Protocol):
 
 
 class MedusaBlock(nn.Module):
-    """x + SiLU(W x), with W = 0 at first: the head then starts as the target's own."""
+    """x + SiLU(W x), with W = 0 at first, so that the head starts as the target's own."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class FeatureHead(nn.Module):
 
     Entry i sees the token at i+1 and the feature at i, at rotary position i, and proposes token
     i+2; its output is the feature for entry i+1 of the next draft step. `frozen` [1] holds the
-    target's embeddings, which are no parameters of the head.
+    target's embeddings, which are not parameters of the head.
     """
 
     tap_layers: tuple[int, ...] = ()
@@ -147,16 +147,16 @@ class FeatureHead(nn.Module):
 
 
 class Eagle(FeatureHead):
-    """EAGLE (arXiv 2401.15077, section 4): predicts the target's next feature, and borrows its
+    """EAGLE (arXiv 2401.15077, section 4): predicts the target's next feature, and uses its
     embeddings and its vocabulary matrix."""
 
-    # In training: uniform noise on the target's features against error that adds up (4.2).
+    # In training: uniform noise on the target's features, against accumulating error (4.2).
     noise = 0.1
 
     def __init__(self, target: LlamaForCausalLM, config: LlamaConfig) -> None:
         super().__init__(target)
         hidden = config.hidden_size
-        # The output stands for the target's feature, so features pass at their own scale.
+        # The output takes the place of the target's feature, so features keep their scale.
         self.fc = Fusion((rms(target.model.embed_tokens.weight), 1.0), hidden)
         self.layers = nn.ModuleList([Layer(config, hidden)])
         self.target_ids = torch.arange(config.vocab_size)
@@ -171,7 +171,7 @@ class Eagle(FeatureHead):
         features = lesson.hidden.to(self.dtype)
         if not self.training:
             return features
-        # Seeded by the text, because lessons are learnt in threads in no fixed order.
+        # Seeded by the text, because threads process lessons in no fixed order.
         generator = torch.Generator(features.device).manual_seed(int(lesson.ids.sum()))
         noise = torch.rand(features.shape, generator=generator, device=features.device) * 2 - 1
         return features + noise * self.noise
@@ -185,7 +185,7 @@ class Eagle(FeatureHead):
 
 
 class MidLayer(Layer):
-    """EAGLE-3's layer: token and feature are normed one by one and lie side by side."""
+    """EAGLE-3's layer: token and feature are normed separately and concatenated."""
 
     def __init__(self, config: LlamaConfig) -> None:
         super().__init__(config, 2 * config.hidden_size)
@@ -193,7 +193,7 @@ class MidLayer(Layer):
         self.hidden_norm = nn.RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
 
     def normed(self, embedded: Tensor, features: Tensor) -> Tensor:
-        """What attention reads, [n, a, 2 * H]."""
+        """The attention input, [n, a, 2 * H]."""
         return torch.cat([self.input_layernorm(embedded), self.hidden_norm(features)], -1)
 
 
@@ -237,9 +237,9 @@ class Eagle3(FeatureHead):
 
 
 class Fusion(nn.Module):
-    """A projection of features side by side, which at first passes the last one through.
+    """A projection of concatenated features, which at first passes the last one through.
 
-    Optimizers take steps that suit inputs of size one, and the target's residual stream is twenty
+    Optimizers assume inputs of about unit size, and the target's residual stream is twenty
     to thirty times larger: inputs are divided by `scales`, and the checkpoint's matrix carries the
     division (`weight`).
     """
@@ -255,7 +255,7 @@ class Fusion(nn.Module):
 
     @property
     def weight(self) -> Tensor:
-        """What to multiply undivided features with, [H, parts * H]."""
+        """The matrix for features that are not divided by the scales, [H, parts * H]."""
         folded: Tensor = self.matrix.weight / self.scales
         return folded
 

@@ -41,7 +41,7 @@ class Attention(nn.Module):
         self.register_buffer("frequencies", theta**-exponents, persistent=False)
 
     def entries(self, x: Tensor, positions: Tensor) -> Entries:
-        """What inputs `x` [n, m, width] at `positions` [n, m] offer to later ones."""
+        """Keys and values of inputs `x` [n, m, width] at `positions` [n, m], for later ones."""
         keys = self._rotate(self._split(self.k_proj(x), self.kv_heads), positions)
         values = self._split(self.v_proj(x), self.kv_heads)
         repeats = self.heads // self.kv_heads
@@ -96,7 +96,7 @@ class MLP(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention and MLP with their residual; what is normed before attention is the head's."""
+    """Attention and MLP with their residual; the head decides what is normed before attention."""
 
     def __init__(self, config: LlamaConfig, width: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a head learns from: documents, the frozen target's hidden states, its distributions.
+"""The training data of a head: documents, the frozen target's hidden states, its distributions.
 
 Positions of a document whose answer begins at P: the target has read up to t, token t+1 is known
 but not read, and a draft proposes tokens t+2, t+3, … as a server does after each step. Such a t is
@@ -17,18 +17,18 @@ from transformers import LlamaForCausalLM
 
 from specviz.training.batches import Batch, Encoded
 
-# Documents of about equal length go together, so that little is padding; this many tokens are
-# enough to keep matrix products efficient.
+# Documents of similar length are grouped to limit padding; this many tokens keep matrix products
+# efficient.
 GROUP_TOKENS = 1600
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A group of n documents of at most `length` tokens, and what the target makes of them.
+    """A group of n documents of at most `length` tokens, with the target's outputs for them.
 
     `ids` [n, length] are padded on the right, which a causal model does not see. `anchors` [n, a]
     are positions, `valid` [n, a] says which of them propose a token inside of the document.
-    `hidden` [n, length, H] is behind the target's final norm, `taps` [n, length, layers * H] are
+    `hidden` [n, length, H] is after the target's final norm, `taps` [n, length, layers * H] are
     the inputs of the layers asked for. `wanted` [valid anchors, tokens asked for] are the target's
     float32 probabilities at position anchor + 1, `entropy` [valid anchors] is theirs in nats.
     """
@@ -62,7 +62,7 @@ class Lesson:
 
 
 def documents(batch: Batch) -> list[Encoded]:
-    """The documents that were packed into `batch`, told apart by their weights."""
+    """The documents packed into `batch`, separated by their weights."""
     found = []
     for ids, weights in zip(batch.ids, batch.weights, strict=True):
         if not weights.any():
@@ -76,7 +76,7 @@ def documents(batch: Batch) -> list[Encoded]:
 
 
 def groups(encoded: Sequence[Encoded], tokens: int = GROUP_TOKENS) -> Iterator[list[Encoded]]:
-    """`encoded` by length, cut where a group would be more than `tokens` with its padding."""
+    """`encoded` by length, cut where a group would exceed `tokens`, padding included."""
     group: list[Encoded] = []
     for document in sorted(encoded, key=lambda document: len(document.ids)):
         if group and (len(group) + 1) * len(document.ids) > tokens:
@@ -94,7 +94,7 @@ def prepare(
     layers: Sequence[int] = (),
     token_ids: Tensor | None = None,
 ) -> Lesson:
-    """Let the target read `group`; keep the inputs of `layers` and the probabilities of
+    """Run the target on `group`; keep the inputs of `layers` and the probabilities of
     `token_ids`, or of all tokens."""
     length = max(len(document.ids) for document in group)
     ids = torch.zeros(len(group), length, dtype=torch.long)
@@ -118,10 +118,10 @@ def prepare(
 
 
 def read(target: LlamaForCausalLM, ids: Tensor, layers: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """Hidden states behind the final norm and the inputs of `layers` side by side.
+    """Hidden states after the final norm, and the inputs of `layers` concatenated.
 
-    The number of layers stands for the output of the last one, before the norm.
-    Layer by layer, because transformers' own way of returning them is not made for threads.
+    The index equal to the number of layers means the output of the last one, before the norm.
+    Layer by layer, because transformers' own way of returning them is not thread-safe.
     """
     model = target.model
     x = model.embed_tokens(ids)

@@ -1,4 +1,4 @@
-"""An exported head as a module again: what is measured is what was written."""
+"""An exported head loaded as a module, so that measurements are of the exported weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def load_head(folder: Path, target: LlamaForCausalLM) -> Medusa | Eagle | Eagle3
     head = _empty(config, tensors, target)
     tensors.pop("d2t", None), tensors.pop("t2d", None)
     missing, unexpected = head.load_state_dict(tensors, strict=False)
-    # The scales are multiplied into an exported fusion.
+    # The exported fusion includes the scales.
     assert not unexpected and set(missing) <= {"fc.scales"}, (missing, unexpected)
     head.to(dtype=target.dtype, device=target.device).eval().requires_grad_(False)
     return head

@@ -1,4 +1,4 @@
-"""What the heads are trained for: the target's distribution at every draft step."""
+"""The training losses of the heads: the target's distribution at every draft step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from specviz.training.fit import Loss
 from specviz.training.heads.heads import Eagle, Head
 from specviz.training.heads.lesson import Lesson, documents, gather_rows, groups, prepare
 
-# Later draft steps count less, as they are reached less often: Medusa's constant (arXiv
+# Later draft steps count less, because they are reached less often: Medusa's constant (arXiv
 # 2401.10774, 2.2.1), and that of the training code of EAGLE-3's authors.
 STEP_DECAY = 0.8
 # EAGLE adds feature regression and 0.1 x classification (arXiv 2401.15077, 4.2); the same ratio.

@@ -35,8 +35,8 @@ from specviz.training.heads.lesson import read
 from specviz.training.heads.losses import eagle_loss, head_loss
 
 ROWS = 4
-# The inputs of an early and a middle layer, and the output of the last: in so few layers the last
-# one does much of the work, and the head would have to do it again.
+# The inputs of an early and a middle layer, and the output of the last: with so few layers the last
+# one does much of the work, which the head would otherwise have to repeat.
 TAP_LAYERS = (2, 4, 8)
 # Of 4096 tokens; the answers use few others, and the matrix is a large part of a draft step.
 DRAFT_VOCABULARY = 3072
@@ -48,7 +48,7 @@ EAGLE3_PHASES = (("eagle3-start", 6 / 28, 2), ("eagle3", 9 / 28, 5), ("eagle3-ag
 
 @dataclass(frozen=True)
 class HeadShop:
-    """What training a head needs: the frozen target and where to read and write."""
+    """The frozen target, and where to read and write: what training a head needs."""
 
     out: Path
     scratch: Path
@@ -74,7 +74,7 @@ class Training:
 def open_shop(
     out: Path, *, scratch: Path, device: str, seed: int, progress: Callable[[str], None]
 ) -> HeadShop:
-    """The shop around the target that lies in `out`."""
+    """The shop for the target in `out`."""
     target = LlamaForCausalLM.from_pretrained(out / TARGET_NAME, dtype=torch.bfloat16).to(device)
     target.eval().requires_grad_(False)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(out / TARGET_NAME)
@@ -140,7 +140,7 @@ def _eagle3(shop: HeadShop, minutes: float) -> Training:
     return Training(head, phases, export)
 
 
-# In the order in which they are trained: what the family would miss most comes first.
+# In training order: the most useful head first.
 TRAININGS: dict[str, Callable[[HeadShop, float], Training]] = {
     "eagle3": _eagle3,
     "medusa": _medusa,
@@ -160,7 +160,7 @@ def tap_sizes(shop: HeadShop, layers: tuple[int, ...]) -> dict[int, float]:
 def frequent_tokens(shop: HeadShop) -> Tensor:
     """The ids of the `DRAFT_VOCABULARY` most frequent answer tokens, ascending.
 
-    Equally rare ones by id, so that the choice does not depend on the order of counting.
+    Ties are broken by id, so that the choice does not depend on the order of counting.
     """
     counts: Counter[int] = Counter()
     for document in islice(training_documents(shop.seed), VOCABULARY_DOCUMENTS):

@@ -56,7 +56,7 @@ def copula(word: str, formal: bool) -> str:
 class Predicate:
     """A verb or an adjective.
 
-    `stem` stands before consonants (먹-), `infinitive` is the -아/어 form (먹어) and `soft` stands
+    `stem` is used before consonants (먹-), `infinitive` is the -아/어 form (먹어), `soft` is used
     before -ㄹ, -면 and -니까 (먹으-, 추우-, 들으-).
     """
 

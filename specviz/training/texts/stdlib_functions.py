@@ -24,7 +24,7 @@ MAX_CHARACTERS = 700
 
 @dataclass(frozen=True)
 class StdlibFunction:
-    """A function of the standard library with its source, as short as it stands there."""
+    """A short function of the standard library with its source."""
 
     module: str
     name: str

@@ -1,6 +1,6 @@
 """Reports with many facts, and a summary that keeps the ones that matter, in other words.
 
-Each maker draws the facts first and tells them twice: at length with side remarks in a shuffled
+Each maker draws the facts first and states them twice: at length with side remarks in a shuffled
 order, and shortly. What belongs in the summary depends on the kind of report.
 """
 

@@ -16,7 +16,9 @@ from specviz.analysis.k.predict import Estimate
 from specviz.analysis.k.schedule import Range, as_vllm, schedule
 from specviz.config import EngineKind, Method
 from specviz.errors import UsageError
-from specviz.servers.vllm.command_line import ServerSpec, speculative_config
+from specviz.servers.launch.launcher import ServerSpec
+from specviz.servers.vllm.command_line import speculative_config
+from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.sweep.curves import Place
 from specviz.views.benchmark.plan_text import as_text
 from specviz.views.benchmark.show import show_table
@@ -145,7 +147,8 @@ def vllm_config(method: Method, draft: str | None, ranges: Sequence[Range]) -> d
     largest = max((part.k for part in ranges), default=0)
     if largest == 0:
         raise UsageError("Speculation pays at no batch size that was measured: leave it off.")
-    config = speculative_config(ServerSpec("target", method, draft=draft or None, k=largest))
+    spec = ServerSpec(LAUNCHER, "target", method, draft=draft or None, k=largest)
+    config = speculative_config(spec)
     return {**(config or {}), "num_speculative_tokens_per_batch_size": as_vllm(ranges)}
 
 

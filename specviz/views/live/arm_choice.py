@@ -17,7 +17,7 @@ ASK = "as the server says"
 
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 ACCEPTANCES = ("exact", "typical")
-DTYPES = ("bfloat16", "float32")
+DTYPES = ("auto", "bfloat16", "float32")
 
 
 class Place(StrEnum):
@@ -40,7 +40,7 @@ class ArmChoice:
     url: str = ""
     shape: str = "chain"
     acceptance: str = "exact"
-    dtype: str = "bfloat16"
+    dtype: str = "auto"
 
     @property
     def is_on(self) -> bool:

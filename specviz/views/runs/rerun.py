@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from specviz.config import EngineKind, Method, RunConfig, Sampling
+from specviz.config import UNSTORED_DTYPE, EngineKind, Method, RunConfig, Sampling
 from specviz.methods import METHODS
 from specviz.paths import DEMO_TARGET
 from specviz.views.live.arm_choice import ASK, usual_shape
@@ -46,8 +46,14 @@ def asked(config: RunConfig) -> RunConfig:
         draft=config.draft if embedded and not _is_demo_draft(config) else None,
         server_url=None if embedded or demo else config.server_url,
         traced=config.traced,
-        options=config.options if embedded else {},
+        options=_options(config) if embedded else {},
     )
+
+
+def _options(config: RunConfig) -> dict[str, str]:
+    """With the dtype that the run had, also where it was stored without one."""
+    has_run = config.server_version is not None
+    return {"dtype": UNSTORED_DTYPE, **config.options} if has_run else config.options
 
 
 def is_demo(config: RunConfig) -> bool:
@@ -128,7 +134,7 @@ def live_differences(config: RunConfig, on_live: RunConfig, at: Circumstances) -
 
 def _settings(config: RunConfig) -> dict[str, str]:
     sampling: Sampling = config.sampling
-    usual = {"dtype": "bfloat16", "device": "auto", "draft_sampling": "sampled"}
+    usual = {"dtype": "auto", "device": "auto", "draft_sampling": "sampled"}
     options = {**usual, "acceptance": "exact", "shape": "auto", **config.options}
     if options["shape"] == "auto":
         options["shape"] = usual_shape(config.method.value if config.method else ASK)

@@ -8,9 +8,9 @@ import streamlit as st
 
 from specviz.config import Method
 from specviz.errors import SpecvizError
-from specviz.servers.arms import demo_spec
+from specviz.servers.kinds import demo_spec
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPhase, ServerPool, Slot
-from specviz.servers.vllm.command_line import ServerSpec
 
 _ICONS = {
     ServerPhase.STARTING: ":material/hourglass_top:",
@@ -26,7 +26,7 @@ def spec_title(spec: ServerSpec) -> str:
 
 
 def slot_line(slot: Slot) -> None:
-    """One server and where it stands."""
+    """One server: icon, method, phase and address."""
     place = f" at {slot.server.url}" if slot.server else ""
     note = f" · {slot.note}" if slot.note and slot.phase is not ServerPhase.READY else ""
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -42,6 +42,6 @@ def start_in_background(pool: ServerPool, method: str, k: int) -> None:
         try:
             pool.ensure(spec, lambda _: None)
         except SpecvizError:
-            return  # the slot says it
+            return  # the slot shows it
 
     threading.Thread(target=start, name=f"start-{spec_title(spec)}").start()

@@ -1,4 +1,4 @@
-"""The pieces of the Servers page."""
+"""The Servers page: servers started here, and checking one by its URL."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import streamlit as st
 
 from specviz.config import Method
 from specviz.errors import SpecvizError
-from specviz.servers.client.connecting import api_key
+from specviz.servers.client.probe import FoundServer, api_key, probe
 from specviz.servers.launch.pool import ServerPhase, ServerPool
-from specviz.servers.vllm.capabilities import Capabilities, probe
 from specviz.views.live.arm_choice import demo_methods
 from specviz.views.servers.started import slot_line, start_in_background
 
 LOG_LINES = 200
+NOT_REPORTED = "not reported"
 
 
 @st.fragment(run_every=2.0)
@@ -24,8 +24,8 @@ def started_servers(pool: ServerPool) -> None:
     slots = pool.slots()
     if not slots:
         st.markdown(
-            "No server runs yet, and arms that run in the app need none. Live starts the demo "
-            "servers that other arms need; or start one here."
+            "No server is running. Arms in the app need none; Live starts the demo servers that "
+            "other arms need, or start one here."
         )
     for index, slot in enumerate(slots):
         with st.container(border=True):
@@ -54,7 +54,7 @@ def started_servers(pool: ServerPool) -> None:
 
 
 def check_server() -> None:
-    """Ask a server what it can tell, and say how to get more."""
+    """Ask a server what it offers, and show how to get more."""
     with (
         st.form("check-server", border=False),
         st.container(horizontal=True, vertical_alignment="bottom"),
@@ -74,20 +74,20 @@ def check_server() -> None:
         st.info(found.advice, icon=":material/lightbulb:")
 
 
-async def _probe(url: str) -> Capabilities:
+async def _probe(url: str) -> FoundServer:
     async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {api_key()}"}) as http:
         return await probe(url, http)
 
 
-def _facts(found: Capabilities) -> dict[str, str]:
-    speculates = {True: "yes", False: "no", None: "it does not say"}[found.speculates]
+def _facts(server: FoundServer) -> dict[str, str]:
+    found = server.capabilities
     return {
-        "Model": found.model,
-        "Software": f"vLLM {found.vllm_version}" if found.is_vllm else "not vLLM",
-        "Context": f"{found.max_model_len:,} tokens" if found.max_model_len else "not told",
-        "Speculates": speculates,
-        "Method": found.method.value if found.method else "not told",
-        "K": str(found.k) if found.k else "not told",
+        "Model": server.model,
+        "Software": server.software or server.dialect.name,
+        "Context": f"{server.max_model_len:,} tokens" if server.max_model_len else NOT_REPORTED,
+        "Speculates": {True: "yes", False: "no", None: NOT_REPORTED}[found.speculates],
+        "Method": found.method.value if found.method else NOT_REPORTED,
+        "K": str(found.k) if found.k else NOT_REPORTED,
         "Tracing": "on" if found.tracing else f"off: {found.tracing_reason}",
         "Fidelity": found.expected_fidelity.value,
     }

@@ -7,11 +7,12 @@ import streamlit as st
 from specviz.analysis.advisor.branches import Speculate
 from specviz.analysis.advisor.recommend import Recommendation
 from specviz.analysis.advisor.sentences import figure_text, headline, k_text, reason_text
-from specviz.config import Method
+from specviz.config import EngineKind, Method
 from specviz.errors import UsageError
 from specviz.methods import METHODS
 from specviz.paths import DEMO_TARGET, PROJECT_ROOT
-from specviz.servers.vllm.serving import serving_command, unnamed, version_note
+from specviz.servers.kinds import launcher_of
+from specviz.servers.launch.printed_command import serving_command, unnamed, version_note
 from specviz.views.benchmark.plan_text import as_text
 from specviz.views.technique import state
 from specviz.views.technique.tables import contradiction_rows, figures_table, questions_table
@@ -93,14 +94,14 @@ def _how(found: Recommendation) -> None:
     target, draft = _models(found)
     k = found.k.k if found.k else None
     try:
-        command = serving_command(target, found.method, draft, k)
+        command = serving_command(launcher_of(EngineKind.VLLM), target, found.method, draft, k)
     except UsageError as error:
         st.text(f"{error} specviz runs it in the embedded engine (Live, Benchmark).")
     else:
         st.code(command, language="bash", wrap_lines=True)
         if names := unnamed(command):
             st.caption(f"Replace {as_text(', '.join(names))}.")
-        if note := version_note(found.method):
+        if note := version_note(launcher_of(EngineKind.VLLM), found.method):
             st.caption(note)
     if found.router is not None:
         st.markdown("**For a router**")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.analysis.metrics import summarise
-from specviz.servers.client.assemble import origins_of_step, verdict_at
+from specviz.servers.client.tape import origins_of_step, verdict_at
 from specviz.trace import ROOT, EmittedToken, Fidelity, Step, TokenDecision, Trace
 
 Shape = tuple[int, int]  # drafted, accepted

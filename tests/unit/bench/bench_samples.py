@@ -13,7 +13,7 @@ from specviz.config import Prompt, RunConfig, Sampling
 from specviz.opening import TimedArm
 from specviz.prompts.sets import Conversation
 from specviz.sample import Sample
-from specviz.servers.vllm.metrics import SpecCounters
+from specviz.servers.metrics import SpecCounters
 from specviz.trace import Fidelity
 
 

@@ -70,8 +70,10 @@ async def test_a_stream_takes_the_next_prompt_as_soon_as_it_is_free() -> None:
 
 async def test_a_later_turn_sends_what_was_said() -> None:
     engine = FakeEngine()
-    told = Conversation("id", ("one", "two", "three"), "qa", 7, (Message("system", "Be brief."),))
-    answers = await asked(talks_of((told,)), engine, concurrency=4)
+    conversation = Conversation(
+        "id", ("one", "two", "three"), "qa", 7, (Message("system", "Be brief."),)
+    )
+    answers = await asked(talks_of((conversation,)), engine, concurrency=4)
     assert [answer.turn for answer in answers] == [0, 1, 2]
     assert [prompt.text for prompt in engine.asked] == ["one", "two", "three"]
     assert [message["content"] for message in engine.asked[2].messages] == [

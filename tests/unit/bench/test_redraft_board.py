@@ -1,4 +1,4 @@
-"""Redrafts in the background: one at a time, in turn with what measures, and told how they end."""
+"""Redrafts in the background: one at a time, never during a measurement; how they end is reported."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def config(method: Method | None, k: int | None = 3, **changes: Any) -> RunConfi
         (Method.SUFFIX, {}, "suffix cannot be redrafted"),
         (Method.MIRROR, {}, "mirror cannot be redrafted"),
         (Method.BASELINE, {"k": None}, "baseline cannot be redrafted"),
-        (None, {"server_url": "http://127.0.0.1:1"}, "does not say how it drafts"),
+        (None, {"server_url": "http://127.0.0.1:1"}, "does not report its method"),
         (Method.EAGLE, {"options": {"shape": "tree"}}, "Trees cannot be redrafted"),
         (Method.MEDUSA, {}, "Trees cannot be redrafted"),
         (Method.MEDUSA, {"options": {"shape": "auto"}}, "Trees cannot be redrafted"),
@@ -194,7 +194,7 @@ def test_a_servers_chain_is_drafted_again_by_the_embedded_engine(
     )
     again = redraftable(arm)
     assert (again.engine, again.method, again.k) == (EngineKind.EMBEDDED, method, 3)
-    assert again.options == {"shape": "chain"}
+    assert again.options == {"shape": "chain", "dtype": "bfloat16"}
     assert again.model == str(tmp_path)
 
 

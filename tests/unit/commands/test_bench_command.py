@@ -14,8 +14,8 @@ import pytest
 from rich.console import Console
 
 from specviz.bench.progress import ArmProgress, BenchPhase, Progress
-from specviz.commands import bench
-from specviz.commands.bench import duration, plan_path, shipped_plans
+from specviz.commands import bench_run
+from specviz.commands.bench_run import duration, plan_path, shipped_plans
 from specviz.commands.bench_tables import print_results, speedup_text
 from specviz.errors import UsageError
 from specviz.paths import PLANS
@@ -38,7 +38,7 @@ def test_a_plan_that_is_wrong_is_refused_before_a_database_is_made(tmp_path: Pat
     plan, db = tmp_path / "plan.toml", tmp_path / "runs.duckdb"
     plan.write_text("wramup = 3")
     with pytest.raises(UsageError, match="wramup"):
-        bench.run_bench(plan, db, None, as_json=True)
+        bench_run.run_bench(plan, db, None, as_json=True)
     assert not db.exists()
 
 
@@ -99,7 +99,7 @@ def progress(done: int, left_s: float | None = None, doing: str | None = None) -
 def followed(*steps: Progress | None, terminal: bool = False) -> str:
     out = io.StringIO()
     console = Console(file=out, force_terminal=terminal, width=100, highlight=False)
-    bench._follow(Scripted(*steps), "b", console)
+    bench_run._follow(Scripted(*steps), "b", console)
     return out.getvalue()
 
 
@@ -108,7 +108,7 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(
 ) -> None:
     said = (progress(0), progress(5, 200.0, "concurrency 4"), progress(5, 200.0, "concurrency 4"))
     assert followed(*said) == "0 of 20 requests · starting\n"  # the others came too soon
-    monkeypatch.setattr(bench, "PLAIN_EVERY_S", 0.0)
+    monkeypatch.setattr(bench_run, "PLAIN_EVERY_S", 0.0)
     assert followed(None, *said).splitlines() == [
         *("0 of 20 requests · starting", "5 of 20 requests · 3 min 20 s left · concurrency 4")
     ]
@@ -227,12 +227,12 @@ def test_a_whole_benchmark_through_the_command(
         'warmup = 0\nmax_tokens = 4\n[prompts]\nfile = "prompts.txt"\nformat = "text"\n'
         '[[arms]]\nmethod = "baseline"\n[[arms]]\nmethod = "ngram"\nk = 3\n'
     )
-    monkeypatch.setattr(bench, "REFRESH_S", 0.05)
-    assert bench.run_bench(plan, db, None, as_json=True) == 0
+    monkeypatch.setattr(bench_run, "REFRESH_S", 0.05)
+    assert bench_run.run_bench(plan, db, None, as_json=True) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["requests"] == {"planned": 4, "finished": 4}
     assert [arm["error"] for arm in found["results"]["arms"]] == [None, None]
     with pytest.raises(UsageError, match="nothing is missing"):
-        bench.run_bench(None, db, found["benchmark_id"], as_json=True)
+        bench_run.run_bench(None, db, found["benchmark_id"], as_json=True)
     with pytest.raises(UsageError, match="Name a plan"):
-        bench.run_bench(None, db, None, as_json=False)
+        bench_run.run_bench(None, db, None, as_json=False)

@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from specviz import __version__
 from specviz.cli import main
-from specviz.config import RunStatus
+from specviz.commands import single_run
+from specviz.config import RunConfig, RunStatus
+from specviz.servers.launch import foreground
+from specviz.servers.vllm.command_line import ServerSpec
 from specviz.store import open_store
 from specviz.store.history.history import read_history
 from specviz.store.runs.runs import read_run
@@ -87,3 +91,38 @@ def test_doctor_prints_one_json_document(capsys: pytest.CaptureFixture[str]) -> 
     assert specviz("doctor", "--json") == 0
     findings = json.loads(capsys.readouterr().out)["findings"]
     assert {"Python", "vLLM", "Demo models"} <= {finding["name"] for finding in findings}
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert specviz("--version") == 0
+    assert capsys.readouterr().out == f"specviz {__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["run", "serve"])
+def test_tracing_is_one_pair_of_flags(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert specviz(command, "--help") == 0
+    told = capsys.readouterr().out
+    assert "--trace" in told and "--no-trace" in told and "--no-no-trace" not in told
+
+
+@pytest.mark.parametrize(
+    ("flags", "traced"), [((), True), (("--trace",), True), (("--no-trace",), False)]
+)
+def test_tracing_is_on_unless_switched_off(
+    flags: tuple[str, ...], traced: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+
+    def serve(spec: ServerSpec) -> int:
+        seen.append(spec.trace)
+        return 0
+
+    def run_once(config: RunConfig, *_: object, **__: object) -> int:
+        seen.append(config.traced)
+        return 0
+
+    monkeypatch.setattr(foreground, "serve", serve)
+    monkeypatch.setattr(single_run, "run_once", run_once)
+    assert specviz("serve", *flags) == 0
+    assert specviz("run", "--prompt", "hi", *flags) == 0
+    assert seen == [traced, traced]

@@ -164,7 +164,9 @@ def app_of(client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_running_app_answers(app_of: Path) -> None:
     out, notes = asked("SELECT run_id, now() < now() FROM runs", "--db", app_of)
     assert out.splitlines()[1].split() == ["run0", "false"]
-    assert notes.splitlines()[0] == "The app at http://app/ owns the database and answers."
+    assert (
+        notes.splitlines()[0] == "The app at http://app/ owns the database and answers the query."
+    )
     out, _ = asked("SELECT prompt FROM requests", "--db", app_of, "--json", "--limit", 7)
     assert json.loads(out)["rows"] == [[HOSTILE]]
 

@@ -29,7 +29,7 @@ def asked(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]
 def test_the_formula(capsys: pytest.CaptureFixture[str]) -> None:
     found = asked(capsys, "--alpha", "0.6", "--k", "8", "--cost", "0.1")
     formula = found.pop("formula")
-    assert formula["expected_tokens"] == pytest.approx(2.47480576)
+    assert formula["mean_acceptance_length"] == pytest.approx(2.47480576)
     assert formula["step_cost"] == pytest.approx(1.8)
     assert formula["speedup"] == pytest.approx(2.47480576 / 1.8)
     assert formula["best_k"] == 3
@@ -46,7 +46,7 @@ def test_a_draft_that_never_pays(capsys: pytest.CaptureFixture[str]) -> None:
 def test_acceptance_by_position(capsys: pytest.CaptureFixture[str]) -> None:
     positions = asked(capsys, "--rates", "0.8,0.6,0.5", "--cost", "0.1")["positions"]
     assert positions["k"] == 3
-    assert positions["expected_tokens"] == pytest.approx(2.9)
+    assert positions["mean_acceptance_length"] == pytest.approx(2.9)
     assert positions["speedup"] == pytest.approx(2.9 / 1.3)
 
 
@@ -108,13 +108,13 @@ def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "Ask for something"),
+        ([], "Give at least one of"),
         (["--alpha", "1.5"], "alpha, .* not 1.5"),
         (["--alpha", "0.5", "--k", "99"], "K is from 0"),
         (["--rates", "0.5,many"], "--rates '0.5,many' is not a list"),
         (["--rates", "0.5,1.5"], "shares from 0 to 1"),
         (["--rates", "0.5,nan"], "shares from 0 to 1"),
-        (["--rates", "0.5,0.6"], "never rise"),
+        (["--rates", "0.5,0.6"], "cannot rise"),
         (["--target-probs", "1,2"], "Give both"),
         (["--target-probs", "1,2", "--draft-probs", "1,2,3"], "the same tokens"),
         (["--target-probs", "1,2", "--draft-probs", "1,-2"], "--draft-probs cannot"),

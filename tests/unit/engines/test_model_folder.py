@@ -55,11 +55,11 @@ def test_a_head_without_a_tokenizer_of_its_own_is_unknown() -> None:
     ("changes", "difference"),
     [
         ({"model": {"vocab": {**VOCABULARY, "b": 2, "ab": 1}}}, "token 'ab': target id 2, draft"),
-        ({"model": {"vocab": {**VOCABULARY, "c": 4}}}, "token 'c': target not there, draft id 4"),
-        ({"model": {"merges": [["b", "a"]]}}, "merge 1 of 1 and 1 is another one"),
-        ({"model": {"merges": []}}, "merge 1 of 1 and 0 is another one"),
+        ({"model": {"vocab": {**VOCABULARY, "c": 4}}}, "token 'c': target missing, draft id 4"),
+        ({"model": {"merges": [["b", "a"]]}}, "merge 1 of 1 and 1 differs"),
+        ({"model": {"merges": []}}, "merge 1 of 1 and 0 differs"),
         ({"model": {"type": "Unigram"}}, 'kind of tokenizer: target "BPE", draft "Unigram"'),
-        ({"added_tokens": []}, "special token '<|end|>': target id 3, draft not there"),
+        ({"added_tokens": []}, "special token '<|end|>': target id 3, draft missing"),
         ({"normalizer": {"type": "NFC"}}, 'normaliser: target null, draft {"type": "NFC"}'),
     ],
 )

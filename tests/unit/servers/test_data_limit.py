@@ -25,9 +25,9 @@ def test_a_child_does_not_keep_the_ceiling() -> None:
             [sys.executable, "-c", TELL], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         server._lift_data_limit(child.pid)
-    told, _ = child.communicate("\n", timeout=30)
+    limits, _ = child.communicate("\n", timeout=30)
     assert lowered != hard
-    assert told.split() == [str(hard), str(hard)]
+    assert limits.split() == [str(hard), str(hard)]
 
 
 def test_a_child_that_is_gone_is_no_error() -> None:

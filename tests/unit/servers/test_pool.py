@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from specviz.servers.launch import pool as pools
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import MAX_SERVERS, ServerPhase, ServerPool
-from specviz.servers.vllm.command_line import ServerSpec
+from specviz.servers.vllm.dialect import LAUNCHER
 
 
 class FakeServer(SimpleNamespace):
@@ -35,7 +36,7 @@ def _no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def spec(number: int) -> ServerSpec:
-    return ServerSpec(f"model-{number}")
+    return ServerSpec(LAUNCHER, f"model-{number}")
 
 
 def running(pool: ServerPool) -> list[str]:

@@ -33,42 +33,42 @@ def record(num_accepted: int, **fields: object) -> StepRecord:
 
 
 def test_tokens_after_the_rejected_one_have_no_u_and_no_top() -> None:
-    told = line(record(1))
-    assert told["num_accepted"] == 1
-    assert told["emitted"] == [7, 50]
-    assert told["u"] == [0.7, 0.5, None]
-    assert len(told["top"]) == 2
-    assert told["accept_probs"] == [0.8, 0.4, 0.2]
+    written = line(record(1))
+    assert written["num_accepted"] == 1
+    assert written["emitted"] == [7, 50]
+    assert written["u"] == [0.7, 0.5, None]
+    assert len(written["top"]) == 2
+    assert written["accept_probs"] == [0.8, 0.4, 0.2]
 
 
 def test_a_fully_accepted_draft_is_judged_whole() -> None:
-    told = line(record(3))
-    assert told["emitted"] == [7, 7, 7, 50]
-    assert told["u"] == [0.7, 0.5, 0.1] and len(told["top"]) == 3
+    written = line(record(3))
+    assert written["emitted"] == [7, 7, 7, 50]
+    assert written["u"] == [0.7, 0.5, 0.1] and len(written["top"]) == 3
 
 
 def test_accept_probs_never_exceed_one() -> None:
-    told = line(record(3, judged=replace(record(3).judged, ratios=[3.0, 1.0, 0.2])))
-    assert told["accept_probs"] == [1.0, 1.0, 0.2]
+    written = line(record(3, judged=replace(record(3).judged, ratios=[3.0, 1.0, 0.2])))
+    assert written["accept_probs"] == [1.0, 1.0, 0.2]
 
 
 def test_drafts_without_probabilities_count_as_certain() -> None:
-    told = line(record(0, judged=replace(record(0).judged, draft_probs=None)))
-    assert told["draft_probs"] == [1.0, 1.0, 1.0]
+    written = line(record(0, judged=replace(record(0).judged, draft_probs=None)))
+    assert written["draft_probs"] == [1.0, 1.0, 1.0]
 
 
 def test_at_temperature_zero_accept_prob_is_the_verdict() -> None:
     judged = replace(record(1).judged, ratios=None, uniform=None, draft_probs=None)
-    told = line(record(1, judged=judged, is_greedy=True, drafter_probs=[0.9, 0.8, 0.7]))
-    assert told["u"] == [None, None, None]
+    written = line(record(1, judged=judged, is_greedy=True, drafter_probs=[0.9, 0.8, 0.7]))
+    assert written["u"] == [None, None, None]
     # The second was rejected whatever topk says of ties; the third is the first choice, unjudged.
-    assert told["accept_probs"] == [1.0, 0.0, 1.0]
-    assert told["draft_probs"] == [0.9, 0.8, 0.7]
+    assert written["accept_probs"] == [1.0, 0.0, 1.0]
+    assert written["draft_probs"] == [0.9, 0.8, 0.7]
 
 
-def test_a_greedy_request_beside_sampled_ones_is_told_as_greedy() -> None:
-    told = line(record(1, is_greedy=True))
-    assert told["u"] == [None, None, None] and told["draft_probs"] == [0.5, 0.5, 0.5]
+def test_a_greedy_request_among_sampled_ones_is_recorded_as_greedy() -> None:
+    written = line(record(1, is_greedy=True))
+    assert written["u"] == [None, None, None] and written["draft_probs"] == [0.5, 0.5, 0.5]
 
 
 def test_unknown_drafter_probabilities_are_null() -> None:
@@ -77,9 +77,9 @@ def test_unknown_drafter_probabilities_are_null() -> None:
 
 
 def test_nothing_drafted() -> None:
-    told = line(StepRecord(0, 1.0, [42], VOCABULARY, is_greedy=True))
-    assert (told["drafted"], told["emitted"], told["num_accepted"]) == ([], [42], 0)
-    assert told["u"] == told["top"] == told["accept_probs"] == []
+    written = line(StepRecord(0, 1.0, [42], VOCABULARY, is_greedy=True))
+    assert (written["drafted"], written["emitted"], written["num_accepted"]) == ([], [42], 0)
+    assert written["u"] == written["top"] == written["accept_probs"] == []
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))

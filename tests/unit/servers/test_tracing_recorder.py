@@ -95,7 +95,7 @@ def test_partial_prefills_give_no_line_and_no_step_number() -> None:
     assert line["step"] == 0 and line["emitted"] == [6] and line["drafted"] == []
 
 
-def test_the_draft_of_one_step_is_told_with_the_next() -> None:
+def test_the_draft_of_one_step_is_recorded_with_the_next() -> None:
     runner = Scripted([OTHER, TRACED])
     runner.sample([], [], [[5], [6]])
     runner.propose([[1, 2], [3, 4]])
@@ -143,7 +143,7 @@ def test_a_finished_request_is_forgotten_and_its_file_closed() -> None:
     assert [line["step"] for line in runner.writer.lines] == [0, 0]
 
 
-def test_a_failure_of_the_tracer_is_told_and_does_not_reach_the_engine() -> None:
+def test_a_failure_of_the_tracer_is_recorded_and_does_not_reach_the_engine() -> None:
     runner = Scripted([TRACED])
     runner.sample([2], [1], [[1, 2, 3]])  # counts and ids contradict each other
     (line,) = runner.writer.lines

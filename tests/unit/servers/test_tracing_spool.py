@@ -48,7 +48,7 @@ def test_a_finished_trace_can_be_taken_up_again(tmp_path: Path) -> None:
     assert len(wait_for_lines(spool.trace_path(tmp_path, key), 2)) == 2
 
 
-def test_a_line_that_cannot_be_made_is_told_and_the_next_is_written(tmp_path: Path) -> None:
+def test_a_line_that_cannot_be_made_is_reported_and_the_next_is_written(tmp_path: Path) -> None:
     writer, key = spool.SpoolWriter(tmp_path), new_key()
     writer.append(key, lambda: {"step": [][0]})
     writer.append(key, lambda: {"step": 1})

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from specviz.machine import Gpu
-from specviz.servers import usage
-from specviz.servers.usage import server_usage
+from specviz.servers.launch import usage
+from specviz.servers.launch.usage import server_usage
 
 GIB = 1024**3
 
@@ -77,17 +77,17 @@ def test_a_process_that_ended_uses_nothing() -> None:
 
 def test_gpu_memory_is_the_servers_own(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = with_gpus(monkeypatch, {os.getpid(): 3 * GIB, 1: 5 * GIB})
-    told = server_usage(os.getpid())
-    assert told is not None
-    assert (told.memory_bytes, told.gpu_utilization) == (3 * GIB, 0.73)
-    assert "server's processes" in told.source
+    used = server_usage(os.getpid())
+    assert used is not None
+    assert (used.memory_bytes, used.gpu_utilization) == (3 * GIB, 0.73)
+    assert "server's processes" in used.source
     assert fake.open == 0
 
 
-def test_where_the_driver_names_other_processes_all_memory_is_told_as_such(
+def test_where_the_driver_lists_other_processes_all_memory_is_reported_as_such(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with_gpus(monkeypatch, {424242: 9 * GIB})
-    told = server_usage(os.getpid())
-    assert told is not None
-    assert told.memory_bytes == 11 * GIB and "whoever uses it" in told.source
+    used = server_usage(os.getpid())
+    assert used is not None
+    assert used.memory_bytes == 11 * GIB and "whoever uses it" in used.source

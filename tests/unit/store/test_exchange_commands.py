@@ -113,7 +113,7 @@ def owned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 def test_a_running_app_does_both(owned: Store, tmp_path: Path, db: Path) -> None:
     filled(owned)
     answer = run("export", "--all", "-o", tmp_path / "f.zip", "--db", tmp_path / "app.duckdb")
-    assert "owns the database and exports" in answer.stderr
+    assert "owns the database and does the export" in answer.stderr
     answer = run("import", tmp_path / "f.zip", "--db", tmp_path / "app.duckdb")
     assert "5 runs and 1 benchmark and 1 result already here" in answer.stdout
     with open_store(tmp_path / "other.duckdb") as other:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from specviz import cli
-from specviz.commands import run as run_command
+from specviz.commands import single_run
 from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
 from specviz.paths import DEMO_TARGET
 from specviz.views.live.arm_choice import ASK, ArmChoice, Place
@@ -94,7 +94,7 @@ def read_back(monkeypatch: pytest.MonkeyPatch, words: list[str]) -> tuple[RunCon
         seen.append((config, prompt))
         return 0
 
-    monkeypatch.setattr(run_command, "run_once", run_once)
+    monkeypatch.setattr(single_run, "run_once", run_once)
     with pytest.raises(SystemExit) as end:
         cli.main(words)
     assert end.value.code == 0
@@ -120,6 +120,15 @@ def test_a_plain_command_is_as_one_would_type_it() -> None:
         "specviz run --engine embedded --method eagle3 --k 5 --temperature 0.7 --max-tokens 128 "
         "--seed 7 --option shape=chain --prompt 'Say hi'"
     )
+
+
+def test_a_run_stored_without_its_dtype_is_repeated_in_bfloat16() -> None:
+    new = RunConfig(EngineKind.EMBEDDED, Method.NGRAM, 5)
+    old = replace(new, server_version="torch 2.13.0, bfloat16, cpu")
+    assert "dtype" not in command_of(new, "Say hi")
+    assert "--option dtype=bfloat16" in command_of(old, "Say hi")
+    assert arm_choice(old).dtype == "bfloat16" and arm_choice(new).dtype == "auto"
+    assert "dtype" not in " ".join(live_differences(old, on_live(old), AT))
 
 
 @pytest.mark.parametrize("text", ["plain", "two words", "한국어"])
@@ -180,7 +189,7 @@ def test_live_asks_for_the_same_or_says_what_not(config: RunConfig) -> None:
     assert ("Live has longest" in found) == (config.sampling.max_tokens > 4096)
     drafts_no_tree = wanted.options.get("shape") == "tree" and "shape" not in live.options
     assert ("Live has shape" in found) == drafts_no_tree
-    assert live.options.get("dtype", "bfloat16") == wanted.options.get("dtype", "bfloat16")
+    assert live.options.get("dtype") == wanted.options.get("dtype")
     assert live.sampling.temperature == config.sampling.temperature
 
 

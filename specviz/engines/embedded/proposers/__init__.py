@@ -1,1 +1,1 @@
-"""One file per way to draft. `open_proposer` makes the one that a configuration names."""
+"""One file per method. `open_proposer` makes the proposer that a configuration names."""

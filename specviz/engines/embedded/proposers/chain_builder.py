@@ -13,12 +13,12 @@ from specviz.engines.embedded.sampler import Sampler, best
 
 @dataclass(slots=True)
 class ChainBuilder:
-    """Collects what the verifier needs of a chain.
+    """Collects what the verifier needs to know of a chain.
 
     With `floor` above 0 the chain ends where the drafter's best continuation would bring the
     product of its probabilities below it (after Du et al., GLIDE with a CaPE, arXiv 2402.02082,
-    and Mamou et al., 2405.04304, who stop on confidence too). That is decided before a token is
-    drawn, from what is known then: deciding after it would distort what drafts are drawn from.
+    and Mamou et al., 2405.04304, who stop on confidence too). This is decided before a token is
+    drawn: deciding afterwards would distort the distribution that drafts are drawn from.
     """
 
     sampler: Sampler

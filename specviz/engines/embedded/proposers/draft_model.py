@@ -1,4 +1,4 @@
-"""A small model of the same vocabulary drafts, token by token.
+"""A small model with the same vocabulary drafts token by token.
 
 Leviathan et al., arXiv 2211.17192; Chen et al., 2302.01318.
 """
@@ -44,7 +44,7 @@ class DraftModel:
         return builder.draft()
 
     def observe(self, outcome: Outcome) -> None:
-        """Nothing: what was rejected shows in the next context."""
+        """Nothing: the next context shows what was rejected."""
 
     def extra_bytes(self) -> ExtraBytes:
         return ExtraBytes(weights=self._model.nbytes, kv_cache=self._cache.nbytes)
@@ -56,7 +56,7 @@ class DraftModel:
         return self._sampler.probs(logits)[0]
 
     def _forget_beyond(self, context: Sequence[int]) -> None:
-        """Keep of the cache what the context begins with; its last token is always read anew."""
+        """Keep the cached prefix that the context shares; its last token is always read again."""
         known = min(self._sure, len(self._read))
         while (
             known < min(len(self._read), len(context) - 1) and self._read[known] == context[known]

@@ -1,6 +1,6 @@
 """Drafting with a head that predicts the target's features step by step, as EAGLE does.
 
-The head has one decoder layer and a KV cache of its own. Row i of it sees the target's features at
+The head has one decoder layer and its own KV cache. Row i of it sees the target's features at
 position i and the token that came after it, and predicts the token after that.
 """
 
@@ -29,7 +29,7 @@ class FeatureHead(Protocol):
     def new_cache(self) -> KVCache: ...
 
     def features(self, outcome: Outcome) -> Tensor:
-        """What the target tells about the tokens it has kept, [m, hidden]."""
+        """The target's features of the tokens it has kept, [m, hidden]."""
         ...
 
     def forward(
@@ -63,7 +63,7 @@ class FeatureDrafter:
         self._sure = 0  # rows of the cache that the target's own features made
 
     def observe(self, outcome: Outcome) -> None:
-        """Replace what was guessed about the kept tokens by what the target says of them."""
+        """Replace the head's guesses about the kept tokens by the target's own features."""
         self._cache.rollback(self._sure)
         token_ids = (*outcome.token_ids[1:], outcome.next_token)
         layout = self._chain(len(token_ids))
@@ -85,7 +85,7 @@ class FeatureDrafter:
         return chain_layout(self._cache.length, count, self._cache.keys)
 
     def _draft_chain(self, k: int) -> Draft:
-        """EAGLE, arXiv 2401.15077, 4.1: predict a feature, draw a token, go on with both."""
+        """EAGLE, arXiv 2401.15077, 4.1: predict a feature, draw a token, continue with both."""
         probs, features = self._probs, self._features
         builder = ChainBuilder(self._sampler, self._floor)
         while builder.add(probs[0]) and len(builder.token_ids) < k:
@@ -99,7 +99,7 @@ class FeatureDrafter:
         """EAGLE-2, arXiv 2406.16858, section 4: expand the most confident nodes, keep the best k.
 
         Confidence is the product of the head's probabilities from the root down; as it only falls,
-        a node outside of the best k can be left alone. Candidates are picked, not drawn.
+        a node outside the best k need not be expanded. Candidates are picked, not drawn.
         """
         tree = GrowingTree(k)
         tree.add_children(ROOT, self._probs[0], self._features)
@@ -118,7 +118,7 @@ class FeatureDrafter:
         return tree.draft()
 
     def _layout(self, tree: GrowingTree, expanded: list[int], frontier: list[int]) -> Layout:
-        """`frontier` behind `expanded`; the root's row is the last sure one."""
+        """`frontier` after `expanded`; the root's row is the last confirmed one."""
         self._cache.reserve(len(frontier))
         place = {node: index for index, node in enumerate([*expanded, *frontier])}
         parents = tuple(place.get(tree.nodes[node].parent, ROOT) for node in place)

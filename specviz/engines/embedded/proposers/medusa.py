@@ -1,7 +1,7 @@
 """Extra heads on the target's last hidden state, one per future token.
 
 Cai et al., Medusa, arXiv 2401.10774: head k predicts the k-th token after the next one (2.1); the
-heads' best candidates make a tree that the target checks in one pass (2.1.2, 2.3.3). The format
+heads' best candidates form a tree that the target verifies in one pass (2.1.2, 2.3.3). The format
 is the one vLLM serves: `blocks.K.layers.0`, `lm_heads.K`.
 """
 
@@ -38,7 +38,7 @@ USUAL_ACCURACY: Accuracy = tuple(
 
 @dataclass(frozen=True, slots=True)
 class MedusaHead:
-    """x + SiLU(Wx + b), then a vocabulary projection of its own."""
+    """x + SiLU(Wx + b), then its own vocabulary projection."""
 
     block: Linear
     projection: Linear

@@ -1,13 +1,13 @@
 """Mirror speculative decoding: the draft model goes on drafting while the target verifies.
 
 Bhendawade et al. (Apple), arXiv 2510.13161, section 3. Halfway through verification the target's
-early-exit logits foretell how it will end: how many candidates are accepted, and the token after
-them. The draft model continues the likeliest of these outcomes, each as a branch of its own, beside
-the rest of the target's pass. If the real outcome is among them, its draft is ready when
-verification ends (or begun, and is finished); otherwise it is made then. Where the paper uses the
-early exit alone, of a model trained for it, the forecast here is the mean of the early exit's and
-the draft model's own distributions: the demo target's fourth layer foretells 57 % of the tokens,
-the draft model 91 %. The paper's speculative streaming, another draft model, is left out.
+early-exit logits predict the outcome: how many candidates are accepted, and the token after them.
+The draft model continues the likeliest outcomes, each in its own branch, during the rest of the
+target's pass. If the real outcome is among them, its draft is ready when verification ends (or
+started, and is completed then); otherwise it is drafted then. The paper uses the early exit alone,
+of a model trained for it; the prediction here is the mean of the early exit's and the draft
+model's distributions: the demo target's fourth layer predicts 57 % of the tokens, the draft model
+91 %. The paper's speculative streaming, another draft model, is left out.
 
 Why this is lossless at any temperature: exact verification needs every candidate to be drawn from
 the distribution that is recorded for it, given the context that it continues, independently of the
@@ -15,7 +15,7 @@ random numbers of the verification. A branch is drafted by the same code, from t
 distributions, as a draft made afterwards in the same context. Which branches exist depends on
 distributions and on time, never on a random number that is drawn for judging; which of them is used
 depends on the outcome alone, of which their own draws know nothing, because each comes from a
-generator of its own. That generator's seed is made of the request's seed and the number of tokens
+separate generator. That generator's seed is made of the request's seed and the number of tokens
 before the draft, so a draft has the same tokens whether it was ready or not, and runs repeat
 whatever the timing. Only one of the branches of a length is ever judged.
 """
@@ -48,9 +48,9 @@ Outlook = tuple[int, ...]
 
 
 class Mirror:
-    """Drafts chains with `model`, ahead of time where the outcome was foretold.
+    """Drafts chains with `model`, ahead of time if the outcome was predicted.
 
-    `exit_layer` is the target's layer whose input is looked at, by default the one in the middle;
+    `exit_layer` is the target's layer whose input is read, by default the middle one;
     `floor` as in `ChainBuilder`. The first draft of a request is never made ahead: the target's
     pass over a prompt needs all cores.
     """
@@ -78,7 +78,7 @@ class Mirror:
         self._stop = threading.Event()
         self._judged: _Chain | None = None  # the draft that is being verified
         self._ahead: dict[Outlook, _Chain] = {}
-        self._worked: tuple[float, float] | None = None  # when the side thread was at it
+        self._worked: tuple[float, float] | None = None  # when the side thread worked
         self._k = 0
         self._threads = 0  # how many the verifying thread had before it gave one away
 
@@ -105,13 +105,13 @@ class Mirror:
         return replace(ready.builder.draft(), drafted_at=drafted_at)
 
     def observe(self, outcome: Outcome) -> None:
-        """Nothing: the outcome is what the next context adds to this one."""
+        """Nothing: the next context holds the outcome."""
 
     def extra_bytes(self) -> ExtraBytes:
         return ExtraBytes(weights=self._model.nbytes, kv_cache=self._reader.nbytes)
 
     def _seen(self, x: Tensor) -> None:
-        """The target has half-verified the draft: look ahead beside it."""
+        """The target has half-verified the draft: look ahead while it goes on."""
         judged, self._ahead, self._worked = self._judged, {}, None
         if judged is None:
             return
@@ -127,7 +127,7 @@ class Mirror:
             self._threads = 0
 
     def _finish(self) -> None:
-        """Have the side thread stop, and its work."""
+        """Stop the side thread and its work."""
         self._seen_off()
         self._stop.set()
         self._side.wait()
@@ -168,7 +168,7 @@ class Mirror:
         return _Chain(context, ChainBuilder(sampler, self._floor))
 
     def _roll_out(self, chain: _Chain, k: int, stop: threading.Event | None = None) -> None:
-        """Add candidates until there are `k`, or until told to stop."""
+        """Add candidates until there are `k`, or until `stop` is set."""
         while not chain.ended and len(chain.token_ids) < k and not (stop and stop.is_set()):
             chain.add(self._distribution(chain.context + chain.token_ids))
 

@@ -45,7 +45,7 @@ class Ngram:
         return Draft(matched_tokens=0)
 
     def observe(self, outcome: Outcome) -> None:
-        """Nothing: the next context says it all."""
+        """Nothing: the next context holds the outcome."""
 
     def extra_bytes(self) -> ExtraBytes:
         grams = sum(map(getsizeof, self._followed))

@@ -1,8 +1,8 @@
 """The target as its own drafter: some of its sublayers, on its own KV cache.
 
 Nothing is loaded and nothing is cached twice. A sublayer that drafts finds its keys and values of
-the context, which verification computed with all layers, and writes those of the draft behind
-them. A skipped one writes nothing there, and nobody reads it: the same sublayers run for a whole
+the context, which verification computed with all layers, and appends those of the draft.
+A skipped one writes nothing there, and nothing reads it: the same sublayers run for a whole
 draft. Afterwards the cache is rolled back, and verification overwrites what was written.
 """
 

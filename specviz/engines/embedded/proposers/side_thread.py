@@ -1,4 +1,4 @@
-"""A second thread for torch work that goes on beside the first."""
+"""A second thread for torch work that runs alongside the first."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import torch
 from torch import Tensor
 
 IDLE_S = 0.2
-"""A thread without work for so long ends; the next job starts another."""
+"""A thread idle for this long ends; the next job starts another."""
 
 Job = tuple[Callable[[], None], "Future[None]", "torch.cuda.Event | None"]
 
 
 class SideThread:
-    """Runs one job after the other on one core, on a GPU in a stream of its own.
+    """Runs one job at a time on one core, on a GPU in its own stream.
 
     The thread is no daemon: a process that ends while torch computes in one is aborted. A job sees
-    all that was computed before it was submitted, and whoever waits for it sees all that
-    it computed. torch keeps the number of threads per thread and, for those to come, once for all;
-    starting the thread leaves the latter as it was.
+    everything computed before it was submitted, and whoever waits for it sees everything it
+    computed. torch keeps one thread count per thread and a default for new ones; starting the
+    thread leaves that default unchanged.
     """
 
     def __init__(self, device: torch.device) -> None:

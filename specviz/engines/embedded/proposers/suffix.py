@@ -74,7 +74,7 @@ class Suffix:
         )
 
     def observe(self, outcome: Outcome) -> None:
-        """Nothing: the next context says it all."""
+        """Nothing: the next context holds the outcome."""
 
     def extra_bytes(self) -> ExtraBytes:
         return ExtraBytes(buffers=self._request.nbytes + self._answers.nbytes)

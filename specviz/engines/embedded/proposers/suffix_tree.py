@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 
 class Node:
-    """A piece of text that occurred `count` times and went on `continued` times.
+    """A token sequence that occurred `count` times and was continued `continued` times.
 
     `children` is None for a leaf: `sequence` from index `sequel` on follows. `best` is the child
     with the highest count.
@@ -36,7 +36,7 @@ class Node:
 
 
 class Place(NamedTuple):
-    """Where a match of `matched` tokens ended: `beyond` tokens behind `node` (0 if no leaf)."""
+    """Where a match of `matched` tokens ended: `beyond` tokens past `node` (0 if no leaf)."""
 
     node: Node
     beyond: int
@@ -168,7 +168,7 @@ class SuffixTree:
         return child
 
     def _unfold(self, leaf: Node) -> None:
-        """Give the only suffix that reached `leaf` a leaf of its own below, if it goes on."""
+        """Give the only suffix that reached `leaf` its own leaf below, if it continues."""
         leaf.children = {}
         self._bytes += getsizeof(leaf.children)
         if leaf.sequel < len(leaf.sequence):
@@ -206,7 +206,7 @@ def _count(node: Node) -> int:
 
 
 def _sequels(place: Place, *, branches: bool) -> Iterator[tuple[int, float, Place]]:
-    """What follows `place`, the best or all: token, its share, and the place behind it."""
+    """What follows `place`, the best or all: token, its share, and the place after it."""
     node, beyond, matched = place
     if node.children is None:
         at = node.sequel + beyond

@@ -17,7 +17,7 @@ Accuracy = tuple[tuple[float, ...], ...]
 class TreeShape:
     """Nodes level by level: node i continues `parents[i]` with the `ranks[i]`-th best candidate.
 
-    The children of a node have the ranks 0, 1, 2, ... and stand in that order.
+    The children of a node have the ranks 0, 1, 2, ... in that order.
     """
 
     parents: tuple[int, ...]
@@ -37,7 +37,7 @@ def best_tree(accuracy: Accuracy, nodes: int) -> TreeShape:
     """The `nodes` most promising nodes: each time the one with the highest product of accuracies.
 
     Medusa, arXiv 2401.10774, section 2.3.3 (sparse tree). A node is never more promising than
-    its parent or its elder sibling, so both are there when it comes.
+    its parent or elder sibling, so both have been chosen before it.
     """
     chosen: list[tuple[int, ...]] = []
     waiting: list[tuple[float, tuple[int, ...]]] = [(-accuracy[0][0], (0,))]

@@ -1,4 +1,4 @@
-"""The tracing plugin: runs inside a vLLM server and tells what became of every drafted token.
+"""The tracing plugin: runs inside a vLLM server and reports every drafted token and its verdict.
 
     plugin.py    what vLLM loads: `register` in every process, `endpoint` in the API process
     hooks.py     puts the recorder into the worker's model runner; reports the handshake
@@ -14,5 +14,5 @@
 
 Only the standard library is imported at module level: the server's Python need not have what the
 rest of specviz needs. A request asks for its trace with the header `X-Request-Id: specviz-<32 hex
-digits>`; all others cost one look at the request ids of each batch.
+digits>`; for every other request the overhead is one check of the batch's request ids.
 """

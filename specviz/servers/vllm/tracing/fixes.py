@@ -110,7 +110,7 @@ def ignores_seeds(sample_drafts: Any) -> bool:
 
 
 def with_seeds(sample_drafts: Any) -> Any:
-    """Sample drafts, those of seeded requests anew with their own generator."""
+    """Sample drafts, and those of seeded requests again with their own generator."""
     import torch
 
     @functools.wraps(sample_drafts)

@@ -1,7 +1,7 @@
 """Puts the recorder into the worker's model runner and reports what can be traced.
 
 The hooks are set on the one runner object after its model is loaded, when everything that the
-handshake tells is known. They are written against vLLM's V1 model runner (0.19 to 0.32).
+handshake reports is known. They are written against vLLM's V1 model runner (0.19 to 0.32).
 """
 
 from __future__ import annotations

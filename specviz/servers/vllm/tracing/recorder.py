@@ -1,10 +1,10 @@
 """Follows the traced requests through the engine's steps and writes one line per step.
 
 A worker runs `execute_model` (forward), `_sample` (verification) and `propose_draft_token_ids`
-(the next draft) one after the other in one thread; the recorder stands around each of them. What
+(the next draft) one after the other in one thread; the recorder wraps each of them. What
 is drafted at the end of one step is judged in the next.
 
-A line says:
+A line holds:
 
     step          0, 1, … per request
     t_ms          when the step was verified, on the server's monotonic clock
@@ -158,9 +158,9 @@ class Recorder:
             action(rows, *args)
         except Exception as error:
             logger.exception("specviz could not trace this step")
-            told = {"error": f"{type(error).__name__}: {error}"}
+            failure = {"error": f"{type(error).__name__}: {error}"}
             for request in rows.values():
-                self._writer.append(request.key, lambda: told)
+                self._writer.append(request.key, lambda: failure)
 
     def _note_draft(self, rows: Any, greedy: list[int], seen: list[Any], drafted: Any) -> None:
         probs = drafted_probs(seen, drafted, greedy)

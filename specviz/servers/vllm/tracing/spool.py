@@ -56,7 +56,7 @@ def trace_path(folder: Path, key: str) -> Path:
 
 
 def write_handshake(folder: Path, handshake: Json) -> None:
-    """Tell the API process what the worker can trace; whole or not at all."""
+    """Report to the API process what the worker can trace; whole or not at all."""
     fresh = folder / f"handshake.{os.getpid()}"
     fresh.write_text(json.dumps(handshake))
     fresh.replace(folder / "handshake.json")
@@ -72,7 +72,7 @@ def read_handshake(folder: Path) -> Json | None:
 
 
 class SpoolWriter:
-    """Appends lines from a thread of its own, so that the engine's step does not wait for disk."""
+    """Appends lines from its own thread, so that the engine's step does not wait for disk."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -112,7 +112,7 @@ def test_a_baseline_and_a_silent_server_have_none() -> None:
     assert acceptance(frame([request(1, **silent)])) is None
     cell = results([request(0), request(1, **silent)]).cells[1]
     assert cell.acceptance is None
-    assert "Acceptance leaves out 1 of 1 requests: they told no counts." in cell.notes
+    assert "Acceptance leaves out 1 of 1 requests, which reported no counts." in cell.notes
 
 
 def test_missing_steps_leave_the_totals() -> None:
@@ -127,7 +127,7 @@ def test_missing_steps_leave_the_totals() -> None:
         found.alpha,
     ) == ((), (), None)
     cell = results(rows).cells[0]
-    assert "No acceptance by depth: not every request told its steps." in cell.notes
+    assert "No acceptance by depth: not every request reported its steps." in cell.notes
 
 
 def test_a_request_without_drafts_has_no_rate_of_its_own() -> None:

@@ -168,15 +168,15 @@ MISTAKES: dict[str, tuple[Any, str, str, Callable[[], None]]] = {
         speedup_tests.test_one_draw_of_prompts_serves_both_arms,
     ),
     "every baseline is compared with": (
-        speedup.beside,
+        speedup.measured_alongside,
         "baseline if same.empty else same",
         "baseline",
         speedup_tests.test_the_baseline_of_the_same_servers_is_compared_with,
     ),
     "the memory of the last round": (
         cells._memory,
-        'told.loc[told["memory_bytes"].idxmax()]',
-        "told.iloc[0]",
+        'known.loc[known["memory_bytes"].idxmax()]',
+        "known.iloc[0]",
         summary_tests.test_memory_is_the_largest_and_utilization_the_mean_of_the_rounds,
     ),
     "interrupted rounds are checked": (

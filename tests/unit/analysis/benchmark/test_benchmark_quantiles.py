@@ -80,4 +80,4 @@ def test_answers_of_one_chunk_have_no_step_time() -> None:
     cell = results([row]).cells[0]
     assert cell.step_ms is None
     assert cell.tpot_ms is None
-    assert "No TPOT and no step time: no request tells of more than one chunk." in cell.notes
+    assert "No TPOT and no step time: no request had more than one chunk." in cell.notes

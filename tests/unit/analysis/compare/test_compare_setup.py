@@ -69,6 +69,17 @@ def test_fields_that_differ_stand_apart_from_the_same_ones() -> None:
     assert ("H200", "H200") in [field.values for field in diff.same]
 
 
+def test_a_run_stored_without_its_dtype_was_in_bfloat16() -> None:
+    old = replace(PLAIN, engine=EngineKind.EMBEDDED, options={})
+    new, other = (replace(old, options={"dtype": dtype}) for dtype in ("bfloat16", "float32"))
+    server = replace(PLAIN, engine=EngineKind.VLLM)
+    assert not config_diff(facts_of_runs([old, new])).differing
+    (field,) = config_diff(facts_of_runs([old, other])).differing
+    assert (field.name, field.values) == ("option dtype", ("bfloat16", "float32"))
+    (engine, field) = config_diff(facts_of_runs([server, new])).differing
+    assert (engine.name, field.values) == ("engine", (None, "bfloat16"))
+
+
 def test_what_is_not_told_is_no_difference() -> None:
     diff = config_diff([{"K": "5", "seed": None}, {"K": "5"}, {"K": "5", "seed": "3"}])
     assert [(field.name, field.values) for field in diff.same] == [("K", ("5", "5", "5"))]

@@ -1,9 +1,15 @@
-"""Engines are opened from several threads: the app's warm-up and the arms of a job."""
+"""Opening embedded engines: from several threads at once, and in which dtype."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+
+import pytest
+
+from specviz.config import EngineKind, Method, RunConfig
+from specviz.engines.embedded import opening
+from specviz.engines.embedded.options import dtype_of
 
 PROGRAM = """
 from concurrent.futures import ThreadPoolExecutor
@@ -26,3 +32,25 @@ def test_a_cold_process_opens_three_arms_and_warms_up_at_once() -> None:
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120, check=False
     )
     assert (answer.stdout.split(), answer.stderr) == (["baseline", "draft_model", "ngram"], "")
+
+
+@pytest.mark.parametrize(
+    ("asked", "has_layout", "found"),
+    [
+        ({}, True, "bfloat16"),
+        ({}, False, "float32"),
+        ({"dtype": "auto"}, False, "float32"),
+        ({"dtype": "float32"}, True, "float32"),
+        ({"dtype": "bfloat16"}, False, "bfloat16"),
+    ],
+)
+def test_auto_is_the_dtype_that_the_processor_computes_fast(
+    monkeypatch: pytest.MonkeyPatch, asked: dict[str, str], has_layout: bool, found: str
+) -> None:
+    monkeypatch.setattr(opening, "has_layout", lambda dtype: has_layout)
+    options = {"device": "cpu", **asked}
+    _, config = opening.open_engine(
+        RunConfig(EngineKind.EMBEDDED, Method.BASELINE, options=options)
+    )
+    assert config.options == {"device": "cpu", "dtype": found}
+    assert dtype_of(config.server_version) == found

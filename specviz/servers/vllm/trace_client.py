@@ -1,4 +1,4 @@
-"""The tracing plugin's records over HTTP: one JSON line per engine step of a request."""
+"""The tracing plugin's two routes, seen from the client."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 
 import httpx2
 
-TRACE_END: dict[str, Any] = {"end": True}
-"""Stands for the end of the records in a queue of them."""
+HANDSHAKE = "/specviz/handshake"
 
 
 async def read_records(

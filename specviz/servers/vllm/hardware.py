@@ -1,4 +1,4 @@
-"""Whether vLLM will run on a GPU here, found out without importing torch."""
+"""Whether vLLM runs on a GPU here, found out without importing torch."""
 
 from __future__ import annotations
 

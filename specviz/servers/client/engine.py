@@ -1,7 +1,8 @@
-"""A vLLM server, or any OpenAI-compatible one, as an engine.
+"""A server as an engine.
 
-This module speaks to the server: the answer through the `openai` package, the tracing plugin's
-records beside it. `specviz.servers.client.request` merges both into steps.
+This module speaks to the server: the answer comes through the `openai` package, the tracing
+plugin's records on a second connection. `specviz.servers.client.request` merges both into
+steps.
 """
 
 from __future__ import annotations
@@ -15,26 +16,24 @@ import httpx2
 import openai
 
 from specviz.config import Method, Prompt, Sampling
-from specviz.servers.client.assemble import ids_in_record
 from specviz.servers.client.chunks import Chunk, read_chunk
-from specviz.servers.client.connecting import api_key, connecting
 from specviz.servers.client.detokenizer import Detokenizer, cut
 from specviz.servers.client.failures import stream_error
+from specviz.servers.client.probe import FoundServer, api_key, connecting
 from specviz.servers.client.request import RequestInFlight
-from specviz.servers.client.trace_stream import read_records
-from specviz.servers.vllm.capabilities import Capabilities
+from specviz.servers.client.traced_steps import ids_in_record
 from specviz.trace import Event
 
 STALL_TIMEOUT_S = 60.0
 """Silence after which a stream is given up; a prompt in a long queue must fit in."""
 
 
-class VllmEngine:
-    """One server. Open with `open_vllm`, close when done."""
+class ServerEngine:
+    """One server. Open with `open_server`, close when done."""
 
     def __init__(
         self,
-        capabilities: Capabilities,
+        server: FoundServer,
         http: httpx2.AsyncClient,
         *,
         model: str | None = None,
@@ -43,21 +42,20 @@ class VllmEngine:
         traced: bool = True,
         stall_timeout_s: float = STALL_TIMEOUT_S,
     ) -> None:
-        self.capabilities = capabilities
-        self.model = model or capabilities.model
-        self.method, self.k = capabilities.settled(method, k)
-        self.traced = traced and capabilities.tracing and capabilities.speculates is not False
+        found = server.capabilities
+        self.server = server
+        self.model = model or server.model
+        self.method, self.k = found.settled(method, k)
+        self.traced = traced and found.tracing and found.speculates is not False
         self.stall_timeout_s = stall_timeout_s
         self._http = http
         self._openai = openai.AsyncOpenAI(
-            base_url=f"{capabilities.url}/v1",
+            base_url=f"{server.url}/v1",
             api_key=api_key(),
             max_retries=0,
             timeout=httpx2.Timeout(2 * stall_timeout_s, connect=10.0),
         )
-        self._detokenizer = Detokenizer(
-            http, capabilities.url, self.model, _local_tokenizer(capabilities)
-        )
+        self._detokenizer = Detokenizer(self._token_text, _local_tokenizer(server))
 
     async def generate(self, prompt: Prompt, sampling: Sampling) -> AsyncGenerator[Event, None]:
         """Send one request and yield its events; see `specviz.engines.base.Engine`."""
@@ -98,16 +96,18 @@ class VllmEngine:
                 max_tokens=sampling.max_tokens,
                 seed=openai.omit if sampling.seed is None else sampling.seed,
                 extra_headers={"X-Request-Id": request_id},
-                extra_body={"return_token_ids": True} if self.capabilities.is_vllm else None,
+                extra_body=self.server.dialect.extra_body or None,
             )
             async for raw in stream:
-                yield read_chunk(raw, clock())
+                yield read_chunk(raw, clock(), self.server.dialect.read_extras)
         except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
-            raise stream_error(error, self.capabilities, self.model) from error
+            raise stream_error(error, self.server, self.model) from error
 
     def records(self, request_id: str) -> AsyncIterator[dict[str, Any]]:
         """The plugin's records of a request, as they are written."""
-        return read_records(self._http, self.capabilities.url, request_id)
+        trace = self.server.dialect.trace
+        assert trace is not None  # only asked where `traced`
+        return trace(self._http, self.server.url, request_id)
 
     async def texts(self, chunk: Chunk) -> list[str]:
         """The text of a chunk cut into one part per token."""
@@ -121,8 +121,12 @@ class VllmEngine:
         await self._detokenizer.prepare(ids_in_record(record))
         return self._detokenizer.text
 
+    async def _token_text(self, token_id: int) -> str:
+        detokenize = self.server.dialect.detokenize
+        return await detokenize(self._http, self.server.url, self.model, token_id)
 
-async def open_vllm(
+
+async def open_server(
     url: str,
     *,
     model: str | None = None,
@@ -130,15 +134,15 @@ async def open_vllm(
     k: int | None = None,
     traced: bool = True,
     stall_timeout_s: float = STALL_TIMEOUT_S,
-) -> VllmEngine:
-    """Connect to a server and find out what it can tell.
+) -> ServerEngine:
+    """Connect to a server and find out what it offers.
 
-    `method` and `k` are what the caller believes; the server's own word wins. Raises
+    `method` and `k` are what the caller believes; what the server reports wins. Raises
     ServerUnreachable, NotAnOpenAIServer, or RequestRefused for a model it does not serve.
     """
-    async with connecting(url, model) as (capabilities, http):
-        return VllmEngine(
-            capabilities,
+    async with connecting(url, model) as (server, http):
+        return ServerEngine(
+            server,
             http,
             model=model,
             method=method,
@@ -148,8 +152,8 @@ async def open_vllm(
         )
 
 
-def _local_tokenizer(capabilities: Capabilities) -> Path | None:
-    if not capabilities.model_root:
+def _local_tokenizer(server: FoundServer) -> Path | None:
+    if not server.model_root:
         return None
-    path = Path(capabilities.model_root) / "tokenizer.json"
+    path = Path(server.model_root) / "tokenizer.json"
     return path if path.is_file() else None

@@ -1,7 +1,7 @@
 """A server as a benchmark uses it: many streams at once at little cost, samples instead of steps.
 
-While a stream runs only its bytes and when they came are kept (`connections`); it is read when it
-has ended (`sampled`). The rest of the program talks to servers through `client`.
+While a stream runs, only its bytes and their times are kept (`connections`); it is read when it has
+ended (`answer`). The rest of the program talks to servers through `client`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import httpx2
 from specviz.config import Method, Prompt, Sampling
 from specviz.errors import EngineError
 from specviz.sample import Sample
-from specviz.servers.client.client import STALL_TIMEOUT_S
-from specviz.servers.client.connecting import api_key, connecting
+from specviz.servers.client.engine import STALL_TIMEOUT_S
 from specviz.servers.client.failures import (
     connection_broke,
     cut_off,
@@ -25,11 +24,11 @@ from specviz.servers.client.failures import (
     stalled,
     status_error,
 )
+from specviz.servers.client.probe import FoundServer, api_key, connecting
 from specviz.servers.client.sse import Read
+from specviz.servers.metrics import SpecCounters
+from specviz.servers.timing.answer import read_answer, sample_of
 from specviz.servers.timing.connections import Connections, NotConnected
-from specviz.servers.timing.sampled import read_answer, sample_of
-from specviz.servers.vllm.capabilities import Capabilities
-from specviz.servers.vllm.metrics import SpecCounters, parse_counters, parse_prefix_caching
 
 ID_PREFIX = "bench-"
 """Not the prefix that asks the plugin for a trace: what is timed is never traced."""
@@ -41,11 +40,11 @@ TIMEOUT_S = 10.0
 
 
 class TimedServer:
-    """One server. Open with `open_timed`, close when done."""
+    """One server. Open with `open_timed_server`, close when done."""
 
     def __init__(
         self,
-        capabilities: Capabilities,
+        server: FoundServer,
         http: httpx2.AsyncClient,
         *,
         model: str | None = None,
@@ -53,15 +52,13 @@ class TimedServer:
         k: int | None = None,
         stall_timeout_s: float = STALL_TIMEOUT_S,
     ) -> None:
-        self.capabilities = capabilities
-        self.model = model or capabilities.model
-        self.method, self.k = capabilities.settled(method, k)
+        self.server = server
+        self.model = model or server.model
+        self.method, self.k = server.capabilities.settled(method, k)
         self.stall_timeout_s = stall_timeout_s
         self._http = http
-        self._connections = Connections(
-            capabilities.url, _headers(), stall_timeout_s=stall_timeout_s
-        )
-        self._salts: bool | None = None
+        self._connections = Connections(server.url, _headers(), stall_timeout_s=stall_timeout_s)
+        self._caches: bool | None = None
 
     async def sample(self, prompt: Prompt, sampling: Sampling) -> Sample:
         """Answer one request; any number may be under way.
@@ -78,26 +75,26 @@ class TimedServer:
         except OSError as error:
             failure = self._failure(error)
         if status != 200:
-            raise status_error(status, _reason(reads), self.capabilities, self.model)
-        answer = read_answer(reads, sent_s)
+            raise status_error(status, _reason(reads), self.server, self.model)
+        answer = read_answer(reads, sent_s, self.server.dialect)
         if failure is not None and not answer.done:
             raise failure
         if answer.finish_reason is None:
             raise cut_off()
-        return sample_of(answer, request_id, speculates=self.capabilities.speculates)
+        return sample_of(answer, request_id, speculates=self.server.capabilities.speculates)
 
     async def counters(self) -> SpecCounters | None:
         """The server's speculation counters now; None where there are none."""
-        return parse_counters(await self._metrics())
+        return self.server.dialect.counters(await self._metrics())
 
     async def prefix_caching(self) -> bool | None:
         """Whether the server caches prefixes; None where it does not say.
 
-        From then on every request to one that does carries a salt of its own (vLLM's `cache_salt`),
-        so that a prompt asked again is read again.
+        From then on every request to one that does carries what keeps it out of that cache, so that
+        a repeated prompt is read again.
         """
-        self._salts = parse_prefix_caching(await self._metrics())
-        return self._salts
+        self._caches = self.server.dialect.prefix_caching(await self._metrics())
+        return self._caches
 
     async def close(self) -> None:
         """Close the connections."""
@@ -113,34 +110,33 @@ class TimedServer:
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "max_tokens": sampling.max_tokens,
+            **self.server.dialect.extra_body,
         }
         if sampling.seed is not None:
             body["seed"] = sampling.seed
-        if self.capabilities.is_vllm:
-            body["return_token_ids"] = True
-        if self._salts:
-            body["cache_salt"] = uuid.uuid4().hex
+        if self._caches:
+            body |= self.server.dialect.uncached()
         return json.dumps(body).encode()
 
     async def _metrics(self) -> str:
         """The page `/metrics`, empty where there is none."""
         try:
-            page = await self._http.get(f"{self.capabilities.url}/metrics", timeout=TIMEOUT_S)
+            page = await self._http.get(f"{self.server.url}/metrics", timeout=TIMEOUT_S)
         except httpx2.ConnectError as error:
-            raise nothing_answers(self.capabilities) from error
+            raise nothing_answers(self.server) from error
         except httpx2.HTTPError as error:
-            raise connection_broke(error, self.capabilities) from error
+            raise connection_broke(error, self.server) from error
         return page.text if page.status_code == 200 else ""
 
     def _failure(self, error: OSError) -> EngineError:
         if isinstance(error, NotConnected):
-            return nothing_answers(self.capabilities)
+            return nothing_answers(self.server)
         if isinstance(error, TimeoutError):
             return stalled(self.stall_timeout_s)
-        return connection_broke(error, self.capabilities)
+        return connection_broke(error, self.server)
 
 
-async def open_timed(
+async def open_timed_server(
     url: str,
     *,
     model: str | None = None,
@@ -148,14 +144,14 @@ async def open_timed(
     k: int | None = None,
     stall_timeout_s: float = STALL_TIMEOUT_S,
 ) -> TimedServer:
-    """Connect to a server and find out what it can tell.
+    """Connect to a server and find out what it offers.
 
-    `method` and `k` are what the caller believes; the server's own word wins. Raises
+    `method` and `k` are what the caller believes; what the server reports wins. Raises
     ServerUnreachable, NotAnOpenAIServer, or RequestRefused for a model it does not serve.
     """
-    async with connecting(url, model) as (capabilities, http):
+    async with connecting(url, model) as (server, http):
         return TimedServer(
-            capabilities, http, model=model, method=method, k=k, stall_timeout_s=stall_timeout_s
+            server, http, model=model, method=method, k=k, stall_timeout_s=stall_timeout_s
         )
 
 
@@ -172,7 +168,7 @@ def _reason(reads: list[Read]) -> str:
     """The server's sentence, or the start of a page that something else answered with."""
     body = b"".join(piece for _, piece in reads).decode(errors="replace")
     try:
-        told = reason_in(json.loads(body))
+        reason = reason_in(json.loads(body))
     except ValueError:
-        told = None
-    return told or body.strip().partition("\n")[0][:200] or "no reason given"
+        reason = None
+    return reason or body.strip().partition("\n")[0][:200] or "no reason given"

@@ -16,7 +16,7 @@ from specviz.errors import (
     StreamBroken,
     UsageError,
 )
-from specviz.servers.client.client import open_vllm
+from specviz.servers.client.engine import open_server
 from specviz.trace import Event, Fidelity, Origin, Trace, Verdict, fold
 
 PROMPT = Prompt("hello")
@@ -49,7 +49,7 @@ async def collect(script: Script, **options: Any) -> tuple[Trace, EngineError | 
     events: list[Event] = []
     error: EngineError | None = None
     with serving(script) as url:
-        engine = await open_vllm(url, **options)
+        engine = await open_server(url, **options)
         try:
             async for event in engine.generate(PROMPT, Sampling(max_tokens=9)):
                 events.append(event)
@@ -214,21 +214,21 @@ async def test_a_refusal_carries_the_servers_own_reason(
 
 async def test_an_unknown_model_names_those_that_are_served() -> None:
     with serving(Script()) as url, pytest.raises(RequestRefused, match="serves demo"):
-        await open_vllm(url, model="other")
+        await open_server(url, model="other")
 
 
 async def test_nothing_at_the_url() -> None:
     with pytest.raises(ServerUnreachable, match="check the address"):
-        await open_vllm("http://127.0.0.1:9")
+        await open_server("http://127.0.0.1:9")
 
 
 @pytest.mark.parametrize("models", [{"hello": 1}, [], {"data": []}, {"data": [1]}])
 async def test_a_url_that_is_not_an_openai_server(models: Any) -> None:
     with serving(Script(models=models)) as url, pytest.raises(NotAnOpenAIServer):
-        await open_vllm(url)
+        await open_server(url)
 
 
 @pytest.mark.parametrize("url", ["", "ftp://host", "http://", "a b c"])
 async def test_something_that_is_not_a_url(url: str) -> None:
     with pytest.raises(UsageError, match="write one like"):
-        await open_vllm(url)
+        await open_server(url)

@@ -1,4 +1,4 @@
-"""A stream that was only collected while it ran, read afterwards: chunks, counts, `Sample`."""
+"""The answer in a stream that was only collected while it ran: chunks, counts, `Sample`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from specviz.sample import Sample
-from specviz.servers.client.chunks import Chunk, SpecCounts, read_chunk_json
+from specviz.servers.client.chunks import Chunk, read_chunk_json
 from specviz.servers.client.failures import not_json, reason_in, reported_error
 from specviz.servers.client.sse import DONE, Read, events
+from specviz.servers.dialect import Dialect, SpecCounts
 from specviz.trace import Fidelity
 
 
 @dataclass(slots=True)
 class Answer:
-    """What a stream told. `chunks` are those with output; `done`: the server said `[DONE]`.
+    """A stream as read. `chunks` are those with output; `done`: the server sent `[DONE]`.
 
-    `finish_reason` is None until the server has said why the answer ended, at `finished_ms`.
+    `finish_reason` is None until the server reports why the answer ended, at `finished_ms`.
     """
 
     chunks: list[Chunk] = field(default_factory=list)
@@ -29,22 +30,27 @@ class Answer:
     done: bool = False
 
 
-def read_answer(reads: Sequence[Read], sent_s: float) -> Answer:
+def read_answer(reads: Sequence[Read], sent_s: float, dialect: Dialect) -> Answer:
     """Read what arrived of a stream; times count from `sent_s`.
 
     Raises StreamBroken where the server reported an error or sent what is not a chunk.
     """
-    answer = Answer()
+    answer, spec = Answer(), list[object]()
     for arrived_s, data in events(reads):
         if data == DONE:
             answer.done = True
             break
-        _take(answer, read_chunk_json(_parse(data), (arrived_s - sent_s) * 1000))
+        elapsed_ms = (arrived_s - sent_s) * 1000
+        chunk = read_chunk_json(_parse(data), elapsed_ms, dialect.read_extras)
+        _take(answer, chunk)
+        if chunk.spec is not None:
+            spec.append(chunk.spec)
+    answer.counts = dialect.counts(spec)
     return answer
 
 
 def sample_of(answer: Answer, request_id: str, *, speculates: bool | None) -> Sample:
-    """A finished answer as a sample. `speculates` None: nothing says so.
+    """A finished answer as a sample. `speculates` None: the server does not say.
 
     Without any output the times are those of the answer's end.
     """
@@ -88,4 +94,3 @@ def _take(answer: Answer, chunk: Chunk) -> None:
         answer.finish_reason, answer.finished_ms = chunk.finish_reason, chunk.elapsed_ms
     answer.prompt_tokens = chunk.prompt_tokens or answer.prompt_tokens
     answer.completion_tokens = chunk.completion_tokens or answer.completion_tokens
-    answer.counts = chunk.counts or answer.counts

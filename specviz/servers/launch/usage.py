@@ -1,4 +1,4 @@
-"""What a server's processes use: memory on the GPUs through NVML, their own otherwise."""
+"""What a server's processes use: GPU memory through NVML, else resident memory."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def server_usage(pid: int) -> Usage | None:
 def _gpu_usage(pids: set[int]) -> Usage:
     """Memory that the processes hold on all GPUs.
 
-    In a container the driver may name processes by numbers of the host: then all memory in use on
-    the GPUs is told, and the source says so.
+    In a container the driver may list processes by the host's ids: then all memory in use on
+    the GPUs is reported, and the source says so.
     """
     pynvml.nvmlInit()
     try:

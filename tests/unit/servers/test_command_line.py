@@ -9,18 +9,19 @@ import pytest
 
 from specviz.errors import UsageError
 from specviz.methods import METHODS, VLLM, Method, served_by
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.vllm.command_line import (
-    ServerSpec,
     server_command,
     speculative_config,
 )
+from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.servers.vllm.environment import PLUGIN_ENTRY, server_environment
 from specviz.servers.vllm.kv_cache import STREAMS, kv_cache_bytes
 
 
 def spec(method: Method = Method.BASELINE, **fields: Any) -> ServerSpec:
     draft = "draft" if METHODS[method].needs_draft else None
-    return ServerSpec("target", method, **{"draft": draft, **fields})
+    return ServerSpec(LAUNCHER, "target", method, **{"draft": draft, **fields})
 
 
 def value_after(command: list[str], flag: str) -> str:
@@ -88,7 +89,7 @@ def test_only_speculating_servers_get_the_speculation_flags() -> None:
     assert value_after(drafting, "--per-request-spec-decode-metrics") == "detailed"
 
 
-def test_servers_listen_on_loopback_unless_told_otherwise() -> None:
+def test_servers_listen_on_loopback_unless_set_otherwise() -> None:
     command = server_command(spec(extra_args=("--host", "0.0.0.0")), on_cpu=False)
     assert value_after(command, "--host") == "127.0.0.1"
     assert command[-2:] == ["--host", "0.0.0.0"], "the operator's flag is last and wins"
@@ -145,6 +146,6 @@ def test_a_traced_gpu_server_uses_the_runner_that_can_be_traced(
 
 def test_only_local_models_go_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    local, named = ServerSpec(str(tmp_path)), ServerSpec("org/model")
+    local, named = ServerSpec(LAUNCHER, str(tmp_path)), ServerSpec(LAUNCHER, "org/model")
     assert server_environment(local, on_cpu=True)["HF_HUB_OFFLINE"] == "1"
     assert "HF_HUB_OFFLINE" not in server_environment(named, on_cpu=True)

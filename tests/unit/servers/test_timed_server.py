@@ -23,8 +23,9 @@ from specviz.errors import (
 )
 from specviz.sample import Sample
 from specviz.servers.client.sse import Read, events
-from specviz.servers.timing.sampled import read_answer, sample_of
-from specviz.servers.timing.timed import open_timed
+from specviz.servers.timing.answer import read_answer, sample_of
+from specviz.servers.timing.timed_server import open_timed_server
+from specviz.servers.vllm.dialect import VLLM
 from specviz.servers.vllm.metrics import parse_prefix_caching
 from specviz.servers.vllm.tracing.keys import key_of
 from specviz.trace import Fidelity
@@ -45,7 +46,7 @@ ANSWER = [
 
 async def sample(script: Script, prompt: Prompt = PROMPT, **options: Any) -> Sample:
     with serving(script) as url:
-        server = await open_timed(url, **options)
+        server = await open_timed_server(url, **options)
         try:
             return await server.sample(prompt, SAMPLING)
         finally:
@@ -53,71 +54,71 @@ async def sample(script: Script, prompt: Prompt = PROMPT, **options: Any) -> Sam
 
 
 async def test_a_sample_has_the_chunks_the_tokens_and_the_counts() -> None:
-    told = await sample(Script(lines=ANSWER, pause_s=0.02))
-    assert told.fidelity is Fidelity.COUNTED
-    assert told.text == "t10 t11 ü t14 "
-    assert told.finish_reason == "length"
-    assert told.token_ids == (10, 11, 12, 13, 14)
-    assert told.chunk_tokens == (1, 3, 1)
-    assert (told.prompt_tokens, told.output_tokens) == (3, 5)
-    assert told.per_step_accepted == (2, 0)
-    assert told.per_step_drafted == (2, 2)
+    timed = await sample(Script(lines=ANSWER, pause_s=0.02))
+    assert timed.fidelity is Fidelity.COUNTED
+    assert timed.text == "t10 t11 ü t14 "
+    assert timed.finish_reason == "length"
+    assert timed.token_ids == (10, 11, 12, 13, 14)
+    assert timed.chunk_tokens == (1, 3, 1)
+    assert (timed.prompt_tokens, timed.output_tokens) == (3, 5)
+    assert timed.per_step_accepted == (2, 0)
+    assert timed.per_step_drafted == (2, 2)
 
 
 async def test_times_are_those_of_the_chunks_with_output() -> None:
-    told = await sample(Script(lines=ANSWER, pause_s=0.05))
-    assert told.chunk_ms[0] == told.ttft_ms
-    assert told.chunk_ms[-1] == told.e2el_ms
-    assert told.ttft_ms >= 100  # the role chunk came 50 ms before it
-    assert all(later - earlier >= 40 for earlier, later in pairwise(told.chunk_ms))
+    timed = await sample(Script(lines=ANSWER, pause_s=0.05))
+    assert timed.chunk_ms[0] == timed.ttft_ms
+    assert timed.chunk_ms[-1] == timed.e2el_ms
+    assert timed.ttft_ms >= 100  # the role chunk came 50 ms before it
+    assert all(later - earlier >= 40 for earlier, later in pairwise(timed.chunk_ms))
 
 
 async def test_the_request_asks_for_ids_and_usage_but_not_for_a_trace() -> None:
     script = Script(lines=ANSWER)
     prompt = replace(PROMPT, earlier=(Message("user", "a"), Message("assistant", "b")))
-    told = await sample(script, prompt)
+    timed = await sample(script, prompt)
     (body,) = script.requests
     assert [message["content"] for message in body["messages"]] == ["a", "b", "hello"]
     assert body["stream_options"] == {"include_usage": True}
     assert body["return_token_ids"] is True
     assert "seed" not in body
-    assert key_of(f"chatcmpl-{told.request_id}-01234567") is None
+    assert key_of(f"chatcmpl-{timed.request_id}-01234567") is None
 
 
 async def test_without_counts_the_sample_is_inferred() -> None:
-    told = await sample(Script(lines=[*ANSWER[:-2], usage(5), DONE]))
-    assert told.fidelity is Fidelity.INFERRED
-    assert told.per_step_accepted is None
-    assert told.per_step_drafted is None
+    timed = await sample(Script(lines=[*ANSWER[:-2], usage(5), DONE]))
+    assert timed.fidelity is Fidelity.INFERRED
+    assert timed.per_step_accepted is None
+    assert timed.per_step_drafted is None
 
 
 async def test_a_server_that_does_not_speculate_has_drafted_nothing() -> None:
     script = Script(lines=[*ANSWER[:-2], usage(5), DONE], speculates=False)
     with serving(script) as url:
-        server = await open_timed(url, method=Method.EAGLE)
-        told = await server.sample(PROMPT, SAMPLING)
+        server = await open_timed_server(url, method=Method.EAGLE)
+        timed = await server.sample(PROMPT, SAMPLING)
         assert server.method is Method.BASELINE
         assert await server.counters() is None
         await server.close()
-    assert told.fidelity is Fidelity.COUNTED
-    assert told.per_step_accepted == told.per_step_drafted == ()
+    assert timed.fidelity is Fidelity.COUNTED
+    assert timed.per_step_accepted == timed.per_step_drafted == ()
 
 
 async def test_text_without_ids_is_timed_and_counted_by_the_server() -> None:
     lines = [chunk(""), chunk("Hello"), chunk(" world", finish="stop"), usage(4), DONE]
     script = Script(lines=lines, version=None)
-    told = await sample(script)
-    assert told.fidelity is Fidelity.INFERRED
-    assert (told.text, told.output_tokens) == ("Hello world", 4)
-    assert len(told.chunk_ms) == 2
-    assert told.chunk_tokens == told.token_ids == ()
+    timed = await sample(script)
+    assert timed.fidelity is Fidelity.INFERRED
+    assert (timed.text, timed.output_tokens) == ("Hello world", 4)
+    assert len(timed.chunk_ms) == 2
+    assert timed.chunk_tokens == timed.token_ids == ()
     assert "return_token_ids" not in script.requests[0]
 
 
 async def test_an_empty_answer_ends_when_the_server_says_so() -> None:
-    told = await sample(Script(lines=[chunk("", finish="stop"), DONE], version=None))
-    assert told.chunk_ms == ()
-    assert told.ttft_ms == told.e2el_ms > 0
+    timed = await sample(Script(lines=[chunk("", finish="stop"), DONE], version=None))
+    assert timed.chunk_ms == ()
+    assert timed.ttft_ms == timed.e2el_ms > 0
 
 
 @pytest.mark.parametrize(
@@ -144,8 +145,8 @@ async def test_a_broken_stream_is_one_sentence(tail: list[str], says: str) -> No
 
 
 async def test_a_connection_that_breaks_behind_a_complete_answer_does_no_harm() -> None:
-    told = await sample(Script(lines=[*ANSWER, CUT]))
-    assert told.output_tokens == 5
+    timed = await sample(Script(lines=[*ANSWER, CUT]))
+    assert timed.output_tokens == 5
 
 
 @pytest.mark.parametrize(
@@ -166,16 +167,16 @@ async def test_a_refusal_carries_the_servers_own_reason(
 
 async def test_opening_finds_what_is_wrong() -> None:
     with serving(Script()) as url, pytest.raises(RequestRefused, match="serves demo"):
-        await open_timed(url, model="other")
+        await open_timed_server(url, model="other")
     with serving(Script(models={"hello": 1})) as url, pytest.raises(NotAnOpenAIServer):
-        await open_timed(url)
+        await open_timed_server(url)
     with pytest.raises(ServerUnreachable, match="check the address"):
-        await open_timed("http://127.0.0.1:9")
+        await open_timed_server("http://127.0.0.1:9")
 
 
 async def test_a_server_that_has_exited_is_unreachable() -> None:
     with serving(Script()) as url:
-        server = await open_timed(url)
+        server = await open_timed_server(url)
     with pytest.raises(ServerUnreachable, match="probably exited"):
         await server.sample(PROMPT, SAMPLING)
     with pytest.raises(ServerUnreachable, match="probably exited"):
@@ -185,7 +186,7 @@ async def test_a_server_that_has_exited_is_unreachable() -> None:
 
 async def test_cancelling_ends_the_request_at_once() -> None:
     with serving(Script(lines=[ROLE, STALL])) as url:
-        server = await open_timed(url)
+        server = await open_timed_server(url)
         request = asyncio.create_task(server.sample(PROMPT, SAMPLING))
         await asyncio.sleep(0.2)
         request.cancel()
@@ -199,11 +200,11 @@ async def test_cancelling_ends_the_request_at_once() -> None:
 async def test_64_streams_are_under_way_at_once() -> None:
     script = Script(lines=ANSWER, pause_s=0.1)
     with serving(script) as url:
-        server = await open_timed(url)
+        server = await open_timed_server(url)
         began = time.perf_counter()
-        told = await asyncio.gather(*(server.sample(PROMPT, SAMPLING) for _ in range(64)))
+        timed = await asyncio.gather(*(server.sample(PROMPT, SAMPLING) for _ in range(64)))
         assert time.perf_counter() - began < 5  # one after the other they take 38 s
-        assert len({one.request_id for one in told}) == 64
+        assert len({one.request_id for one in timed}) == 64
         await server.close()
 
 
@@ -218,8 +219,8 @@ def pieces(cuts: list[int]) -> list[Read]:
 
 @given(st.lists(st.integers(0, len(STREAM))))
 def test_any_split_into_reads_gives_the_same_sample(cuts: list[int]) -> None:
-    whole = sample_of(read_answer(pieces([]), 0.0), "id", speculates=True)
-    split = sample_of(read_answer(pieces(cuts), 0.0), "id", speculates=True)
+    whole = sample_of(read_answer(pieces([]), 0.0, VLLM), "id", speculates=True)
+    split = sample_of(read_answer(pieces(cuts), 0.0, VLLM), "id", speculates=True)
     assert replace(split, ttft_ms=0, e2el_ms=0, chunk_ms=whole.chunk_ms) == whole
     assert list(split.chunk_ms) == sorted(split.chunk_ms)
     assert split.chunk_ms[0] == split.ttft_ms

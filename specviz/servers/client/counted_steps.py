@@ -1,10 +1,10 @@
-"""Steps from the counts that a stock vLLM reports at the end of a request.
+"""Steps from the counts that a server reports for a request.
 
 The counts list the verification steps in order; a step that drafted nothing (the prompt's own,
 an n-gram miss) is not in them. A method that always drafts is therefore labelled exactly, also
 when chunks were merged. For a lookup method a chunk of one token may be a miss or a rejected
 draft: where the counts leave only one reading it is used, elsewhere the token stays `unknown` and
-the rejected drafts stand in steps of their own that emit nothing, so that the sums stay exact.
+the rejected drafts get separate steps that emit nothing, so that the sums stay exact.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from specviz.servers.client.assemble import TokenTape, origins_of_step, verdict_at
-from specviz.servers.client.chunks import SpecCounts
+from specviz.servers.client.tape import TokenTape, origins_of_step, verdict_at
+from specviz.servers.dialect import SpecCounts
 from specviz.trace import ROOT, Origin, Step, TokenDecision
 
 

@@ -1,0 +1,40 @@
+"""What a running server offers beyond OpenAI's API."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from specviz.config import Method
+from specviz.trace import Fidelity
+
+NO_PLUGIN = "the server runs without specviz's tracing plugin"
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What probing a server found. None: the server does not say.
+
+    `speculates`: whether it drafts at all. `method`, `k` (num_speculative_tokens), `draft` and
+    `fixes` come from the tracing plugin. `tracing_reason`: why tracing is off.
+    """
+
+    version: str | None = None
+    speculates: bool | None = None
+    tracing: bool = False
+    tracing_reason: str | None = None
+    method: Method | None = None
+    k: int | None = None
+    draft: str | None = None
+    fixes: tuple[str, ...] = ()
+
+    @property
+    def expected_fidelity(self) -> Fidelity:
+        """The label of a request unless its stream shows otherwise."""
+        if self.speculates is False:
+            return Fidelity.COUNTED  # nothing is drafted: every token is the target's
+        return Fidelity.TRACED if self.tracing else Fidelity.INFERRED
+
+    def settled(self, method: Method | None, k: int | None) -> tuple[Method | None, int | None]:
+        """Method and K: what the server reports, else what the caller believes."""
+        believed = Method.BASELINE if self.speculates is False else self.method or method
+        return believed, self.k or k

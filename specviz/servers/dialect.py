@@ -1,0 +1,89 @@
+"""What differs between kinds of servers, as one record.
+
+The client, the timing client and the launcher know no kind by name: they go through a `Dialect`.
+A new kind is a folder with its record, and its line in `specviz.servers.kinds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+
+from specviz.servers.capabilities import Capabilities
+from specviz.servers.launch.launcher import Launcher
+from specviz.servers.metrics import ServerLoad, SpecCounters
+
+Get = Callable[[str], Awaitable[str | None]]
+"""A page of the server by its path (`/version`); None where there is no such page."""
+
+Detokenize = Callable[[httpx2.AsyncClient, str, str, int], Awaitable[str]]
+"""`(http, url, model, token_id)` → the token's text. Raises httpx2.HTTPError."""
+
+Trace = Callable[[httpx2.AsyncClient, str, str], AsyncIterator[dict[str, Any]]]
+"""`(http, url, request_id)` → the tracing plugin's records of a request, one per engine step, as
+they are written. Raises httpx2.HTTPError, or ValueError for a line that is not JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecCounts:
+    """A server's counts for one request.
+
+    One entry per verification step in order; steps in which nothing was drafted have none.
+    `num_spec_tokens` is K.
+    """
+
+    per_step_accepted: tuple[int, ...]
+    per_step_drafted: tuple[int, ...]
+    num_spec_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What a server adds to a chunk of OpenAI's format.
+
+    `token_ids` is None where it streams text only. `spec` is what the chunk says about
+    speculation, in the form that the same dialect's `counts` takes; None where it says nothing.
+    """
+
+    token_ids: tuple[int, ...] | None = None
+    prompt_token_ids: tuple[int, ...] | None = None
+    spec: object = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dialect:
+    """One kind of server.
+
+    name            the product's name, as users read it
+    advice          how to see more of what such a server drafts
+    identify        Capabilities of a server of this kind, None for another kind
+    request_id      a new id for a request; with `trace`, the one that asks for a trace
+    extra_body      request fields that make the server stream token ids and counts
+    uncached        request fields that keep a repeated prompt out of the prefix cache
+    read_extras     the additions in a chunk; ValueError, TypeError or KeyError for a malformed one
+    counts          counts per step from the `Extras.spec` of all chunks, None where they have none
+    counters        speculation counters on `/metrics`, None where the server does not speculate
+    prefix_caching  whether prefixes are cached, from `/metrics`; None where it does not say
+    load            running requests and more, from `/metrics`
+    detokenize      asks for the text of one token
+    trace           streams the tracing plugin's records; None: there is no plugin for this kind
+    launcher        starts such servers; None: they can only be attached by URL
+    """
+
+    name: str
+    advice: str
+    identify: Callable[[Get], Awaitable[Capabilities | None]]
+    request_id: Callable[[], str]
+    extra_body: Mapping[str, object]
+    uncached: Callable[[], dict[str, object]]
+    read_extras: Callable[[Mapping[str, Any]], Extras]
+    counts: Callable[[Sequence[object]], SpecCounts | None]
+    counters: Callable[[str], SpecCounters | None]
+    prefix_caching: Callable[[str], bool | None]
+    load: Callable[[str], ServerLoad]
+    detokenize: Detokenize
+    trace: Trace | None = None
+    launcher: Launcher | None = None

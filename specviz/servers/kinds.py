@@ -1,0 +1,65 @@
+"""The kinds of servers, and which one an arm starts."""
+
+from __future__ import annotations
+
+import shlex
+
+from specviz.config import EngineKind, RunConfig
+from specviz.errors import UsageError
+from specviz.methods import METHODS, Method
+from specviz.paths import DEMO_TARGET
+from specviz.servers.dialect import Dialect
+from specviz.servers.launch.launcher import Launcher, ServerSpec
+from specviz.servers.openai import openai_compatible
+from specviz.servers.vllm.dialect import VLLM
+
+KINDS: tuple[Dialect, ...] = (VLLM,)
+"""Every kind that is recognised, in the order in which a server is asked."""
+
+OPENAI = openai_compatible(behind=VLLM)
+"""Every other server."""
+
+
+def launcher_of(engine: EngineKind) -> Launcher:
+    """What starts the servers of an engine. Raises UsageError where there is nothing to start."""
+    for kind in KINDS:
+        if kind.launcher and kind.launcher.engine is engine:
+            return kind.launcher
+    raise UsageError(f"specviz cannot start a server for the engine {engine.value}.")
+
+
+def server_spec(config: RunConfig) -> ServerSpec:
+    """The server that an arm without a URL asks for: the demo family's unless it names a model.
+
+    The plugin is loaded on a CPU, where it corrects defects of vLLM's CPU build; on a GPU it would
+    choose another model runner, so it stays out of what is timed. Raises UsageError.
+    """
+    launcher = launcher_of(config.engine)
+    method = config.method or Method.BASELINE
+    draft, demo = config.draft, METHODS[method].demo_draft
+    if draft is None and config.model is None and demo is not None:
+        draft = str(demo)
+    return ServerSpec(
+        launcher,
+        model=config.model or str(DEMO_TARGET),
+        method=method,
+        draft=draft,
+        k=config.k,
+        trace=launcher.runs_on_cpu(),
+        extra_args=tuple(shlex.split(config.options.get("vllm_flags", ""))),
+    )
+
+
+def demo_spec(
+    method: Method, k: int | None, *, trace: bool = True, engine: EngineKind = EngineKind.VLLM
+) -> ServerSpec:
+    """The demo family's server for a method. Raises UsageError for one the server does not have."""
+    draft = METHODS[method].demo_draft
+    return ServerSpec(
+        launcher_of(engine),
+        model=str(DEMO_TARGET),
+        method=method,
+        draft=str(draft) if draft else None,
+        k=k,
+        trace=trace,
+    )

@@ -1,0 +1,97 @@
+"""A server as asked for, and how servers of its kind are started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from specviz.config import EngineKind, check_k
+from specviz.errors import UsageError
+from specviz.methods import METHODS, Method, served_by
+
+HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launcher:
+    """How one kind of server is started.
+
+    name              the product's name, as users read it
+    engine            the engine that a plan or `--engine` names to get such a server; under the
+                      same name `specviz.methods` lists the methods that it has
+    command           the arguments that start a server
+    environment       the environment of its process
+    printed           a command that serves the same, for people to copy
+    ready_path        answers with status 200 once the server is ready
+    stage             what a server that is still loading does now, from its log
+    failure_reason    why it failed, from the path of its log; None if the log does not say
+    api_key_variable  the environment variable that gives a server its API key
+    usual_start       how long starting takes, as users read it
+    runs_on_cpu       whether servers started here run on the CPU
+    """
+
+    name: str
+    engine: EngineKind
+    command: Callable[[ServerSpec], list[str]]
+    environment: Callable[[ServerSpec], dict[str, str]]
+    printed: Callable[[ServerSpec], str]
+    ready_path: str
+    stage: Callable[[str], str]
+    failure_reason: Callable[[Path], str | None]
+    api_key_variable: str
+    usual_start: str
+    runs_on_cpu: Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSpec:
+    """One server as asked for: everything its command line is made of.
+
+    `port` None takes a free one, `k` None the method's default. `extra_args` are the server's own
+    flags, which go behind ours and win over them. Raises UsageError for what it cannot do.
+    """
+
+    launcher: Launcher
+    model: str
+    method: Method = Method.BASELINE
+    draft: str | None = None
+    k: int | None = None
+    port: int | None = None
+    trace: bool = True
+    extra_args: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_method(self.launcher, self.method)
+        check_k(self.method, self.k)
+        _check_draft(self.method, self.draft)
+        if self.port is not None and not 1 <= self.port <= 65535:
+            raise UsageError(f"A port is a number from 1 to 65535, not {self.port}.")
+        if any(argument.partition("=")[0] == "--port" for argument in self.extra_args):
+            raise UsageError(
+                f"Give the port with specviz's own --port, before {self.launcher.name}'s flags."
+            )
+
+    @property
+    def num_speculative_tokens(self) -> int | None:
+        """K as the server will use it; None for the baseline."""
+        return self.k or METHODS[self.method].servers[self.launcher.engine].default_k
+
+
+def _check_method(launcher: Launcher, method: Method) -> None:
+    if launcher.engine not in METHODS[method].servers:
+        names = ", ".join(served_by(launcher.engine))
+        raise UsageError(
+            f"{launcher.name} does not have the method {method.value}: choose one of {names}."
+        )
+
+
+def _check_draft(method: Method, draft: str | None) -> None:
+    needs_draft = METHODS[method].needs_draft
+    if needs_draft and not draft:
+        raise UsageError(
+            f"The method {method.value} needs a draft model: name its folder or Hugging Face id "
+            "with --draft."
+        )
+    if draft and not needs_draft:
+        raise UsageError(f"The method {method.value} uses no draft model: leave --draft out.")

@@ -1,0 +1,67 @@
+"""vLLM's record: how a vLLM server is recognised, asked, read and started."""
+
+from __future__ import annotations
+
+import uuid
+
+import httpx2
+
+from specviz.config import EngineKind
+from specviz.servers.dialect import Dialect
+from specviz.servers.launch.launcher import Launcher
+from specviz.servers.vllm import log
+from specviz.servers.vllm.chunk_extras import last_counts, read_extras
+from specviz.servers.vllm.command_line import printed_command, server_command
+from specviz.servers.vllm.environment import server_environment
+from specviz.servers.vllm.hardware import runs_on_cpu
+from specviz.servers.vllm.identify import identify
+from specviz.servers.vllm.metrics import parse_counters, parse_load, parse_prefix_caching
+from specviz.servers.vllm.trace_client import read_records
+from specviz.servers.vllm.tracing.keys import new_key
+
+
+def _cache_salt() -> dict[str, object]:
+    """A unique salt: the prompt matches nothing in the cache."""
+    return {"cache_salt": uuid.uuid4().hex}
+
+
+async def _detokenize(http: httpx2.AsyncClient, url: str, model: str, token_id: int) -> str:
+    body = {"model": model, "tokens": [token_id]}
+    response = await http.post(f"{url}/detokenize", json=body)
+    response.raise_for_status()
+    return str(response.json()["prompt"])
+
+
+LAUNCHER = Launcher(
+    name="vLLM",
+    engine=EngineKind.VLLM,
+    command=server_command,
+    environment=server_environment,
+    printed=printed_command,
+    ready_path="/health",
+    stage=log.stage,
+    failure_reason=log.failure_reason,
+    api_key_variable="VLLM_API_KEY",
+    usual_start="usually 15 to 40 s",
+    runs_on_cpu=runs_on_cpu,
+)
+
+VLLM = Dialect(
+    name="vLLM",
+    advice=(
+        "Start the server with `specviz serve` to see rejected drafts and probabilities, "
+        "or with `--per-request-spec-decode-metrics detailed` for exact counts."
+    ),
+    identify=identify,
+    request_id=new_key,
+    extra_body={"return_token_ids": True},
+    uncached=_cache_salt,
+    read_extras=read_extras,
+    counts=last_counts,
+    counters=parse_counters,
+    prefix_caching=parse_prefix_caching,
+    load=parse_load,
+    detokenize=_detokenize,
+    trace=read_records,
+    launcher=LAUNCHER,
+)
