@@ -43,8 +43,9 @@ from benchmarks.guidellm_venv import FOLDER, VERSION, guidellm
 from benchmarks.recording import record
 from benchmarks.replay_server import NUMBER
 from benchmarks.results_file import add_save_option, save
-from specviz.config import Method, Sampling
+from specviz.config import Sampling
 from specviz.machine import hardware_summary, package_version, vllm_version
+from specviz.methods import Method
 from specviz.paths import LOGS, PROJECT_ROOT
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.servers.kinds import demo_spec

@@ -30,7 +30,7 @@ import httpx2
 import psutil
 
 from benchmarks.results_file import add_save_option, save
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server, start_server

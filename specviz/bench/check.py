@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from specviz.bench.plan import Plan
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.engines.embedded.options import parse_options, settle
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.servers.kinds import launcher_of, server_spec
 from specviz.servers.launch.pool import MAX_SERVERS
 

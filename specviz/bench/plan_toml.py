@@ -33,8 +33,9 @@ import tomli_w
 
 from specviz.analysis.benchmark.results import Slo
 from specviz.bench.plan import Grid, Load, Plan, PlanArm
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
 
 _PLAN_KEYS = {

@@ -12,8 +12,8 @@ from specviz.bench.arm import arm_row
 from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import parse_plan
 from specviz.bench.schedule import rounds_of_arms
-from specviz.config import Method
 from specviz.engines.embedded.options import dtype_of
+from specviz.methods import Method
 from specviz.store import ArmRow, Store
 from specviz.store.benchmarks.reads import (
     read_arms,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from specviz.commands.options import DbOption, JsonOption
-from specviz.config import Method
 from specviz.errors import SpecvizError, UsageError
+from specviz.methods import Method
 
 if TYPE_CHECKING:
     from specviz.store import Location

@@ -2,7 +2,7 @@
 
 The JSON is one object:
 
-    situation    what was known: the answers by name (the option's, but draft_acceptance_rate), and
+    deployment    what was known: the answers by name (the option's, but draft_acceptance_rate), and
                  the sources of those that were read
     recommendation  speculate (on, off, undecided), leaf, method, technique, k, expected, reasons,
                  missing, contradictions, router, tree (every question)
@@ -171,7 +171,8 @@ def _pair(
 
 
 def _command(found: Recommendation, target: str | None, draft: str | None) -> str | None:
-    from specviz.config import EngineKind, Method
+    from specviz.config import EngineKind
+    from specviz.methods import Method
     from specviz.servers.kinds import launcher_of
     from specviz.servers.launch.printed_command import serving_command
 

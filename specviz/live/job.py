@@ -14,7 +14,8 @@ from enum import StrEnum
 
 from specviz.analysis.lossless import Comparison, compare
 from specviz.analysis.metrics import Metrics, summarise
-from specviz.config import Method, Prompt, RunConfig, RunStatus
+from specviz.config import Prompt, RunConfig, RunStatus
+from specviz.methods import Method
 from specviz.trace import Event, Trace, fold
 from specviz.wire import event_to_dict
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specviz.bench.plan import Load, Plan, PlanArm
-from specviz.config import EngineKind, Method, RunConfig, check_k
+from specviz.config import EngineKind, RunConfig, check_k
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
 
 FIRST_METHOD = RunConfig(EngineKind.EMBEDDED, Method.EAGLE3)

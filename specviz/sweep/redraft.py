@@ -15,9 +15,10 @@ from specviz.analysis.k.redraft import Redraft, corrected
 from specviz.bench.arm import as_opened
 from specviz.bench.block import Talk
 from specviz.bench.plan_toml import parse_plan
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.redraft import open_embedded_arm, redraftable
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_arms, read_benchmark, read_conversations
 from specviz.store.benchmarks.redrafts import StepTime, StoredAnswer, put_redraft, read_answers

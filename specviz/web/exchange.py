@@ -19,8 +19,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from specviz.config import Method
 from specviz.errors import SpecvizError, UsageError
+from specviz.methods import Method
 from specviz.report import export
 from specviz.runtime import current
 from specviz.store.exchange import ENDINGS, Format, ImportLabels, import_file

@@ -13,7 +13,8 @@ import pytest
 from app_process import running_app
 from playwright.sync_api import Locator, Page, Request, expect
 
-from specviz.config import EngineKind, Method, Run, RunConfig, RunStatus
+from specviz.config import EngineKind, Run, RunConfig, RunStatus
+from specviz.methods import Method
 from specviz.store import open_store
 from specviz.store.runs.tables import insert
 

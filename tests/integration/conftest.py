@@ -14,7 +14,7 @@ import httpx2
 import pytest
 from postgres import empty, files, postgres  # noqa: F401
 
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server, start_server

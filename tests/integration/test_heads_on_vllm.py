@@ -11,7 +11,7 @@ import pytest
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.paths import DEMO_TARGET, MODELS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.servers.launch.launcher import ServerSpec

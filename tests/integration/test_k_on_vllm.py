@@ -16,7 +16,8 @@ from specviz import runtime
 from specviz.analysis.k.optimum import Choice
 from specviz.analysis.k.schedule import schedule
 from specviz.bench.results import results_of
-from specviz.config import EngineKind, Method, RunConfig, RunStatus
+from specviz.config import EngineKind, RunConfig, RunStatus
+from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.prompts.sets import PromptSource
 from specviz.prompts.shipped import CATEGORIES

@@ -15,8 +15,8 @@ import duckdb
 import httpx2
 import pytest
 
-from specviz.config import Method
 from specviz.errors import RequestRefused
+from specviz.methods import Method
 from specviz.paths import PROJECT_ROOT
 from specviz.servers.client.engine import open_server
 from specviz.servers.launch.server import Server

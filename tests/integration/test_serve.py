@@ -15,8 +15,8 @@ import httpx2
 import psutil
 import pytest
 
-from specviz.config import Method
 from specviz.errors import ServerStartFailed
+from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.launch.launcher import HOST, ServerSpec
 from specviz.servers.launch.server import start_server

@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 import httpx2
 import pytest
 
-from specviz.config import Method, Prompt, Sampling
+from specviz.config import Prompt, Sampling
+from specviz.methods import Method
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.sample import Sample
 from specviz.servers.client.engine import open_server

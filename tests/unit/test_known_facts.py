@@ -11,8 +11,9 @@ from specviz.analysis.advisor.deployment import deployment_of
 from specviz.analysis.advisor.evidence import Kind
 from specviz.analysis.advisor.recommend import recommend
 from specviz.analysis.benchmark.results import Acceptance, ArmState, Cell, Results, Speedup
-from specviz.config import Method, RunStatus
+from specviz.config import RunStatus
 from specviz.known_facts import facts_of_benchmark, facts_of_load
+from specviz.methods import Method
 from specviz.servers.capabilities import Capabilities
 from specviz.servers.client.probe import FoundServer
 from specviz.servers.metrics import ServerLoad

@@ -14,7 +14,7 @@ from specviz.analysis.advisor.questions import chosen_option
 from specviz.analysis.advisor.rules import SloRow, rule
 from specviz.analysis.advisor.technique import METHODS_OF_LEAF, methods_of_slo, technique_name
 from specviz.analysis.advisor.tree import Tree, rules_alone
-from specviz.config import Method
+from specviz.methods import Method
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.evidence import Evidence, Kind
 from specviz.analysis.advisor.measured import Option, plateau
 from specviz.analysis.advisor.rules import Guideline, SloRow, guidelines, rule
-from specviz.config import Method
+from specviz.methods import Method
 
 _BY_TEXT = {"code_generation": "code generation", "creative_writing": "creative text"}
 

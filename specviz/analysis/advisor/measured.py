@@ -9,7 +9,7 @@ from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
 from specviz.analysis.benchmark.results import Cell, Results, Speedup
 from specviz.analysis.digits import digits
 from specviz.analysis.k.optimum import PLATEAU
-from specviz.config import Method
+from specviz.methods import Method
 
 
 @dataclass(frozen=True, slots=True)

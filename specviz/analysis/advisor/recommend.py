@@ -25,7 +25,7 @@ from specviz.analysis.advisor.technique import (
     technique_name,
 )
 from specviz.analysis.advisor.tree import Tree, Walk, grow
-from specviz.config import Method
+from specviz.methods import Method
 
 
 @dataclass(frozen=True, slots=True)

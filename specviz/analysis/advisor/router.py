@@ -11,7 +11,7 @@ from itertools import pairwise
 from specviz.analysis.advisor.evidence import Evidence, Kind
 from specviz.analysis.advisor.measured import Measured, Option
 from specviz.analysis.advisor.rules import rule
-from specviz.config import Method
+from specviz.methods import Method
 
 
 @dataclass(frozen=True, slots=True)

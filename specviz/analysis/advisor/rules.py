@@ -9,8 +9,7 @@ from functools import cache
 from typing import Any
 
 from specviz.analysis.advisor.evidence import Evidence, Kind
-from specviz.config import Method
-from specviz.methods import TECHNIQUES
+from specviz.methods import TECHNIQUES, Method
 from specviz.reference import published
 
 COMPARE: dict[str, Callable[[float, float], bool]] = {

@@ -8,7 +8,7 @@ from specviz.analysis.advisor.k import KChoice
 from specviz.analysis.advisor.recommend import Reason, Recommendation
 from specviz.analysis.advisor.technique import technique_name
 from specviz.analysis.digits import digits
-from specviz.config import Method
+from specviz.methods import Method
 
 
 def headline(found: Recommendation) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specviz.config import Method, check_k
+from specviz.config import check_k
 from specviz.errors import UsageError
+from specviz.methods import Method
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
+from specviz.methods import Method
 from specviz.store.runs.runs import PROMPT_START_CHARS, rows_of
 from specviz.store.runs.tables import to_utc
 

@@ -16,8 +16,9 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from specviz.analysis.metrics import Metrics
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
 from specviz.errors import StoreError
+from specviz.methods import Method
 from specviz.trace import (
     EmittedToken,
     ExtraBytes,

@@ -9,8 +9,8 @@ import pandas as pd
 from specviz.analysis.benchmark.crossover import Crossover, crossover
 from specviz.analysis.benchmark.families import families
 from specviz.analysis.benchmark.results import ArmState, Cell
-from specviz.config import Method
 from specviz.figures.arms import arm_colours, family_colours
+from specviz.methods import Method
 from specviz.views.benchmark.figures.distribution import Spread, spread
 from specviz.views.benchmark.figures.k import KLine, KPoint
 from specviz.views.benchmark.figures.load import LoadLine

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.analysis.benchmark.results import Cell
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.views.benchmark import curves as bench_curves
 from specviz.views.benchmark.figures import distribution as bench_distribution
 from specviz.views.benchmark.figures.distribution import tpot_distribution

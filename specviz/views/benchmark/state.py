@@ -14,8 +14,8 @@ import streamlit as st
 
 from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import parse_plan
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.paths import PLANS, PROJECT_ROOT
 from specviz.prompts.shipped import CATEGORIES
 from specviz.views.benchmark.form import FormArm, FormPlan, Where, form_of, toml_of

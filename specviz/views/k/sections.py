@@ -14,8 +14,9 @@ from specviz.analysis.k.curves import KCurve, Source
 from specviz.analysis.k.optimum import Choice
 from specviz.analysis.k.predict import Estimate
 from specviz.analysis.k.schedule import Range, as_vllm, schedule
-from specviz.config import EngineKind, Method
+from specviz.config import EngineKind
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.vllm.command_line import speculative_config
 from specviz.servers.vllm.dialect import LAUNCHER

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from specviz.config import Method
+from specviz.methods import Method
 
 SECTION = "section"
 TARGET, DRAFT = "target", "draft"

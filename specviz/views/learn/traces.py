@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from specviz.config import Method, Prompt, Run
+from specviz.config import Prompt, Run
 from specviz.errors import StoreError
+from specviz.methods import Method
 from specviz.paths import DATA
 from specviz.store import Store, recording_from_dict
 from specviz.store.history.history import HistoryFilter, HistoryRow, Kind, read_history

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from specviz.config import UNSTORED_DTYPE, EngineKind, Method, RunConfig, Sampling
-from specviz.methods import METHODS
+from specviz.config import UNSTORED_DTYPE, EngineKind, RunConfig, Sampling
+from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET
 from specviz.views.live.arm_choice import ASK, usual_shape
 

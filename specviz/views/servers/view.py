@@ -7,8 +7,8 @@ import asyncio
 import httpx2
 import streamlit as st
 
-from specviz.config import Method
 from specviz.errors import SpecvizError
+from specviz.methods import Method
 from specviz.servers.client.probe import FoundServer, api_key, probe
 from specviz.servers.launch.pool import ServerPhase, ServerPool
 from specviz.views.live.arm_choice import demo_methods

@@ -10,8 +10,9 @@ from typing import Any
 import streamlit as st
 
 from specviz.analysis.sizes import size_text
-from specviz.config import MAX_K, Method
+from specviz.config import MAX_K
 from specviz.errors import SpecvizError
+from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.exchange import Format, Imported, ImportLabels, import_file
 from specviz.views.benchmark.plan_text import as_text

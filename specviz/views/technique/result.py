@@ -7,9 +7,9 @@ import streamlit as st
 from specviz.analysis.advisor.branches import Speculate
 from specviz.analysis.advisor.recommend import Recommendation
 from specviz.analysis.advisor.sentences import figure_text, headline, k_text, reason_text
-from specviz.config import EngineKind, Method
+from specviz.config import EngineKind
 from specviz.errors import UsageError
-from specviz.methods import METHODS
+from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.kinds import launcher_of
 from specviz.servers.launch.printed_command import serving_command, unnamed, version_note

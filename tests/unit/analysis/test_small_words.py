@@ -7,7 +7,8 @@ import pytest
 from specviz.analysis.arm_names import arm_names
 from specviz.analysis.sizes import size_text, unit_of
 from specviz.analysis.visible import shortened, token_name, visible_text
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
+from specviz.methods import Method
 
 EMBEDDED, VLLM = EngineKind.EMBEDDED, EngineKind.VLLM
 

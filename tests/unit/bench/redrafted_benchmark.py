@@ -14,8 +14,9 @@ from bench_plans import BASELINE, arm
 from specviz.bench.board import BenchBoard
 from specviz.bench.plan import Plan
 from specviz.bench.progress import BenchPhase
-from specviz.config import Method, RunConfig
+from specviz.config import RunConfig
 from specviz.live.measuring_lock import MeasuringLock
+from specviz.methods import Method
 from specviz.opening import TimedArm, open_timed_arm
 from specviz.prompts.sets import PromptSource
 from specviz.store import Store

@@ -15,8 +15,9 @@ from bench_samples import FakeEngine
 from specviz.bench.plan import Load
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import results_of
-from specviz.config import Method, Prompt, RunStatus
+from specviz.config import Prompt, RunStatus
 from specviz.errors import EngineError, UsageError
+from specviz.methods import Method
 from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmark
 from specviz.store.runs.runs import read_group

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from specviz.bench.check import check_arms
 from specviz.bench.plan import Grid, Plan
 from specviz.bench.plan_toml import parse_plan, plan_to_toml, read_plan
-from specviz.config import EngineKind, Method
+from specviz.config import EngineKind
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.paths import PLANS
 from specviz.prompts.sets import load_conversations
 

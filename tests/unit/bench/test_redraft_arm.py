@@ -1,4 +1,4 @@
-"""A real redraft of a real benchmark on the embedded engine predicts what its other arms measured."""
+"""A real redraft of a benchmark on the embedded engine gives what its other arms measured."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_its_own_k_is_what_was_measured(small: Kept, arm: int, k: int) -> None:
     assert cut.mean_acceptance_length.value == pytest.approx(cell.acceptance.mean_acceptance_length)
 
 
-def test_which_k_is_told_as_data(small: Kept) -> None:
+def test_which_k_as_data(small: Kept) -> None:
     store, benchmark_id, cells = small
     answer = k_answer(store, benchmark_id, "draft_model")
     assert json.loads(json.dumps(answer)) == answer | {"place": dict(answer["place"])}

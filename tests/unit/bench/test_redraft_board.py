@@ -1,4 +1,4 @@
-"""Redrafts in the background: one at a time, never during a measurement; how they end is reported."""
+"""Redrafts in the background: one at a time, never during a measurement, each with its outcome."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from bench_boards import until
 
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.engines.redraft import redraftable
 from specviz.errors import UsageError
 from specviz.live.measuring_lock import MeasuringLock
+from specviz.methods import Method
 from specviz.sweep import redraft_board as redrafts_module
 from specviz.sweep.redraft import RedraftStopped
 from specviz.sweep.redraft_board import RedraftBoard, RedraftProgress

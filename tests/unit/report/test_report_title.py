@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from store_samples import new_run, record, request_events
 
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
+from specviz.methods import Method
 from specviz.report import export
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format

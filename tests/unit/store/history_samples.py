@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from duckdb import DuckDBPyConnection
 from store_samples import new_run, record, request_events
 
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
+from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.history.edits import delete, rename, tag, write_note
 from specviz.store.history.history import Item, Kind

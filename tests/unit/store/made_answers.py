@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from store_samples import new_run
 
-from specviz.config import EngineKind, Method, Prompt, RunConfig, RunStatus, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, RunStatus, Sampling
+from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.runs.tables import insert, update
 from specviz.trace import (

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from store_samples import frame_of
 
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.exchange import Imported, ImportLabels, import_file
 

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specviz.config import EngineKind, Method, Sampling
+from specviz.config import EngineKind, Sampling
 from specviz.engines.embedded.options import parse_options
 from specviz.errors import UsageError
 from specviz.live.job import MAX_ARMS
+from specviz.methods import Method
 from specviz.views.live import arm_choice
 from specviz.views.live.arm_choice import (
     ACCEPTANCES,

@@ -6,8 +6,8 @@ import pytest
 
 from specviz.bench.plan import Load, Plan
 from specviz.bench.plan_toml import parse_plan
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.paths import PLANS
 from specviz.views.benchmark.form import (
     FormArm,

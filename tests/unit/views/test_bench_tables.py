@@ -20,7 +20,8 @@ from specviz.analysis.benchmark.results import (
 )
 from specviz.bench.plan import Grid, Load, Plan, PlanArm
 from specviz.bench.progress import BenchPhase, Progress
-from specviz.config import EngineKind, Method, RunConfig, RunStatus
+from specviz.config import EngineKind, RunConfig, RunStatus
+from specviz.methods import Method
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.views.benchmark.checks import requests_per_hour, tokens_per_request
 from specviz.views.benchmark.curves import (

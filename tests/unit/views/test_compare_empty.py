@@ -10,7 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz import runtime
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
+from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.runs.tables import insert
 

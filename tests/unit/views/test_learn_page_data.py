@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from specviz.analysis.rejection import normalised, simulate
-from specviz.config import Method
 from specviz.figures.style import LIGHT
+from specviz.methods import Method
 from specviz.paths import PROJECT_ROOT
 from specviz.trace import EmittedToken, Fidelity, Lane, Origin, Span, Step, Trace, Verdict
 from specviz.views.learn.formula import claims_table, published_claims

@@ -12,7 +12,8 @@ import pytest
 
 from specviz import cli
 from specviz.commands import single_run
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
+from specviz.methods import Method
 from specviz.paths import DEMO_TARGET
 from specviz.views.live.arm_choice import ASK, ArmChoice, Place
 from specviz.views.live.prefill import arm_choice, on_live

@@ -13,8 +13,9 @@ from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
 from specviz.commands.single_run import run_once
-from specviz.config import EngineKind, Method, Prompt, RunConfig
+from specviz.config import EngineKind, Prompt, RunConfig
 from specviz.errors import StoreError, UsageError
+from specviz.methods import Method
 from specviz.remote import app as remote_app
 from specviz.remote import ingest as ingest_client
 from specviz.remote.token import TOKEN, authorization

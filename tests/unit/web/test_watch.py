@@ -15,9 +15,10 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
 from specviz.engines.base import Engine
 from specviz.engines.replay import ReplayEngine, events_of
+from specviz.methods import Method
 from specviz.runtime import Runtime, opened
 from specviz.store import RecordedRequest, recording_to_dict
 from specviz.store.runs.runs import read_requests, read_trace

@@ -15,8 +15,8 @@ from specviz.analysis.advisor.deployment import Deployment, KnownFacts, deployme
 from specviz.analysis.advisor.evidence import Kind
 from specviz.analysis.advisor.recommend import Recommendation, recommend
 from specviz.analysis.advisor.sentences import figure_text, headline
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import Method
 
 ON = Deployment(gpu_utilization=0.3, output_tokens=300, draft_fits=True)
 EAGLE = replace(ON, target_swapped=False, spare_memory_gb=20)

@@ -7,8 +7,9 @@ from functools import cache
 import pytest
 
 from specviz.analysis.k.redraft import Redraft, steps_at
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.opening import open_engine
+from specviz.methods import Method
 from specviz.prompts.shipped import load_prompts
 from specviz.trace import Trace, fold
 
