@@ -12,7 +12,7 @@ from specviz.analysis.advisor.evidence import Evidence, Kind
 from specviz.analysis.advisor.inputs import Answer
 from specviz.analysis.advisor.measured import measured_of
 from specviz.analysis.benchmark.results import ArmState, Cell, Results
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.errors import ServerUnreachable
 from specviz.methods import Method, record_of
 from specviz.servers.client.probe import FoundServer, connecting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from specviz.analysis.benchmark.cell_figures import COLUMNS, cell_figures, load_of
 from specviz.analysis.benchmark.results import CounterCheck, Speedup
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.report.content import Json
 from specviz.report.markup import block, pairs, table, text
 

@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.report.content import Json, ShownRun
 from specviz.report.markup import block, pairs, table, text
 from specviz.store import RequestRow

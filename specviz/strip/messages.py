@@ -1,4 +1,4 @@
-"""Messages to the token strip: who the arms are, what their events are, what they came to.
+"""Messages to the token strip: who the arms are, their events, their results.
 
 `hello` names the arms, `batch`es bring events and figures per arm; `specviz.web.watch` sends them
 over a WebSocket, `specviz.report` writes them into a file.

@@ -45,14 +45,3 @@ def sweep_plan(
         loads=tuple(Load(concurrency=one) for one in sorted(set(concurrencies)) or [1]),
         max_tokens=max_tokens,
     )
-
-
-def whole_numbers(text: str, name: str) -> tuple[int, ...]:
-    """`1-3, 5` as 1, 2, 3, 5. Raises UsageError for anything else."""
-    found: list[int] = []
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        first, separator, last = part.partition("-")
-        if not first.strip().isdecimal() or (separator and not last.strip().isdecimal()):
-            raise UsageError(f"{name}: write numbers and ranges like 1-5, 8, not {part!r}.")
-        found += range(int(first), int(last if separator else first) + 1)
-    return tuple(dict.fromkeys(found))

@@ -16,7 +16,7 @@ from specviz.paths import PROJECT_ROOT
 
 LEVELS: tuple[set[str], ...] = (
     {
-        *("config", "errors", "machine", "methods", "paths", "prompts", "reference"),
+        *("config", "errors", "machine", "methods", "palette", "paths", "prompts", "reference"),
         *("sample", "trace", "wire"),
     },
     {"analysis"},

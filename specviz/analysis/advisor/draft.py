@@ -13,7 +13,7 @@ from specviz.analysis.advisor.deployment import KnownFacts
 from specviz.analysis.advisor.evidence import Evidence, Kind
 from specviz.analysis.advisor.inputs import Answer
 from specviz.analysis.advisor.rules import guidelines, rule, rule_evidence
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 
 
 class Verdict(StrEnum):

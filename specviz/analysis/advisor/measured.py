@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
 from specviz.analysis.benchmark.results import Cell, Results, Speedup
-from specviz.analysis.digits import digits
 from specviz.analysis.k.optimum import PLATEAU
+from specviz.analysis.text import digits
 from specviz.methods import Method
 
 

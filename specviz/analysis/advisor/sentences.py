@@ -7,7 +7,7 @@ from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
 from specviz.analysis.advisor.k import KChoice
 from specviz.analysis.advisor.recommend import Reason, Recommendation
 from specviz.analysis.advisor.technique import technique_name
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.methods import Method
 
 

@@ -40,7 +40,7 @@ _REDRAFTS = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """One finished request of a benchmark's arm with its text and, where told, its tokens."""
+    """One finished request of a benchmark's arm with its text and, where known, its tokens."""
 
     answer: Answer
     text: str
@@ -95,7 +95,7 @@ def put_redraft(
     answers: Mapping[Key, Redraft],
     times: Sequence[StepTime],
 ) -> None:
-    """Save a redraft in place of an earlier one, within a transaction of the caller's."""
+    """Save a redraft, replacing an earlier one, within the caller's transaction."""
     arm = [benchmark_id, arm_index]
     for table in ("k_replays", "k_step_times"):
         cursor.execute(f"DELETE FROM {table} WHERE benchmark_id = ? AND arm_index = ?", arm)

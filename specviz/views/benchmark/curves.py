@@ -72,7 +72,7 @@ def load_lines(arms: Arms, cells: Cells) -> list[LoadLine]:
 
 def crossover_table(lines: Sequence[LoadLine]) -> pd.DataFrame:
     """Up to where each arm pays, in words and as the interpolated concurrency."""
-    told = [
+    measured = [
         (line.arm, line.crossover)
         for line in lines
         if line.crossover is not None and len(line.crossover.measured) > 1
@@ -84,7 +84,7 @@ def crossover_table(lines: Sequence[LoadLine]) -> pd.DataFrame:
                 "throughput": found.text,
                 "measured at concurrency": ", ".join(map(str, found.measured)),
             }
-            for arm, found in told
+            for arm, found in measured
         ]
     )
 

@@ -13,7 +13,7 @@ from specviz.store.benchmarks.redrafts import count_redrafts
 from specviz.sweep import curves as k_curves
 from specviz.sweep.curves import Place
 from specviz.sweep.evidence import Evidence, evidence
-from specviz.views.benchmark.opened import Opened
+from specviz.views.shared.benchmark_results import Opened
 
 KEPT = 32
 
@@ -39,7 +39,7 @@ class Chosen:
         return _computed(self.opened.store, self._key(place), place, self.measured(place))
 
     def evidence(self, place: Place) -> Evidence | None:
-        """What smaller Ks can be told from. Raises StoreError."""
+        """What smaller Ks can be predicted from. Raises StoreError."""
         found = _evidence(self.opened.store, self._key(place))
         return found and found.of(place.category)
 
@@ -58,7 +58,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceKey:
-    """What evidence depends on: as long as nothing of it changes, it need not be read again."""
+    """The cache key of evidence: it is read again only when this changes."""
 
     benchmark_id: str
     finished: int

@@ -8,8 +8,8 @@ from specviz.bench.plan_toml import parse_plan
 from specviz.engines.redraft import redraftable
 from specviz.errors import UsageError
 from specviz.runtime import current
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.k.chosen import Chosen
+from specviz.views.shared.text import escaped
 
 REFRESH_S = 1.0
 
@@ -25,7 +25,7 @@ def redraft_this(chosen: Chosen) -> None:
     try:
         redraftable(config)
     except UsageError as error:
-        st.caption(as_text(f"No exact redraft: {error}"))
+        st.caption(escaped(f"No exact redraft: {error}"))
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button("Redraft exactly", icon=":material/replay:")
@@ -35,12 +35,12 @@ def redraft_this(chosen: Chosen) -> None:
             "the answers did."
         )
     if progress is not None and progress.error:
-        st.error(as_text(progress.error), icon=":material/error:")
+        st.error(escaped(progress.error), icon=":material/error:")
     if pressed:
         try:
             current().redrafts.start(benchmark_id, arm)
         except UsageError as error:
-            st.error(as_text(str(error)), icon=":material/error:")
+            st.error(escaped(str(error)), icon=":material/error:")
         else:
             st.rerun()
 

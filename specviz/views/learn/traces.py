@@ -46,7 +46,7 @@ def shipped(method: Method) -> Recording:
 
 
 def stored(store: Store, run_id: str) -> Recording:
-    """A stored run's first request. Raises StoreError if it tells nothing of its drafts."""
+    """A stored run's first request. Raises StoreError if nothing is known of its drafts."""
     found = _stored(store, run_id)
     if found.trace.fidelity is not Fidelity.TRACED or not found.trace.steps:
         raise StoreError(f"The run {run_id} was not traced: choose one that was.")

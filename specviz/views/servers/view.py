@@ -11,8 +11,8 @@ from specviz.errors import SpecvizError
 from specviz.methods import Method
 from specviz.servers.client.probe import FoundServer, api_key, probe
 from specviz.servers.launch.pool import ServerPhase, ServerPool
-from specviz.views.live.arm_choice import demo_methods
 from specviz.views.servers.started import slot_line, start_in_background
+from specviz.views.shared.arm_choice import demo_methods
 
 LOG_LINES = 200
 NOT_REPORTED = "not reported"

@@ -1,4 +1,4 @@
-"""The questions beside the tree, and where their answers can be read instead of asked."""
+"""The questions next to the tree, and the sources that can answer them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from specviz.analysis.advisor.inputs import INPUTS, Input, Kind, Slo
 from specviz.errors import SpecvizError
 from specviz.known_facts import facts_of_server
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.views.benchmark.plan_text import as_text
+from specviz.views.shared.text import escaped
 from specviz.views.technique import state
 
 _TITLES = {
@@ -68,7 +68,7 @@ def sources(rows: Sequence[BenchmarkRow]) -> None:
 
 
 def questions(deployment: Deployment) -> None:
-    """One field per input; a value that was read stands in the empty field."""
+    """One field per input; a value that was read is the placeholder of the empty field."""
     fields = [*_LABELS.items()]
     for row in zip(fields[::2], fields[1::2], strict=True):
         for column, (name, label) in zip(st.columns(2, gap="small"), row, strict=True):
@@ -82,7 +82,7 @@ def questions(deployment: Deployment) -> None:
 def _field(one: Input, label: str, deployment: Deployment) -> None:
     read = deployment.source(one.name) if one.name in deployment.sources else None
     known = deployment.answers.get(one.name)
-    help_text = f"{one.help} Read: {as_text(str(read))}".strip() if read else (one.help or None)
+    help_text = f"{one.help} Read: {escaped(str(read))}".strip() if read else (one.help or None)
     common: dict[str, Any] = {
         "key": state.key_of(one.name),
         "help": help_text,
@@ -120,10 +120,10 @@ def _read_server(url: str) -> None:
         with st.spinner("asking the server"):
             facts, found = asyncio.run(facts_of_server(url))
     except SpecvizError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
         return
     state.keep_server(url, facts)
-    st.toast(f"{as_text(found.model)}: read {len(facts.answers)} answers")
+    st.toast(f"{escaped(found.model)}: read {len(facts.answers)} answers")
     st.rerun()
 
 

@@ -68,12 +68,12 @@ def test_an_export_from_before_columns_were_renamed(
         file = tmp_path / "unpacked"
     done = import_file(store, file)
     assert sorted(done.stored["run"]) == ["run-b", "whole"]
-    speeds = store.query("SELECT output_throughput FROM requests ORDER BY ALL NULLS LAST")
+    speeds = store.read(frame_of, "SELECT output_throughput FROM requests ORDER BY ALL NULLS LAST")
     assert list(speeds["output_throughput"][:2]) == [200.0, 1000.0]
-    (other,) = store.query("SELECT * FROM elsewhere").to_dict("records")
+    (other,) = store.read(frame_of, "SELECT * FROM elsewhere").to_dict("records")
     assert other["output_throughput"] == pytest.approx(87.004, abs=1e-3)
     assert other["request_throughput"] == pytest.approx(5.849, abs=1e-3)
-    (saved,) = store.query("SELECT sql FROM saved_queries")["sql"]
+    (saved,) = store.read(frame_of, "SELECT sql FROM saved_queries")["sql"]
     assert saved == "SELECT max(output_throughput) FROM requests"
     again = import_file(store, file)
     assert (again.rows, sorted(again.already["run"])) == (0, ["run-b", "whole"])

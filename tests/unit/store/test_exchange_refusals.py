@@ -220,7 +220,7 @@ def test_a_table_of_nothing_but_repetition_is_not_read(
         (b"[" * 100_000, "not JSON"),
         (b'{"a": 1}', "not results of vllm bench serve or GuideLLM"),
         (b"[1, 2]", "not results of vllm bench serve or GuideLLM"),
-        (b'{"specviz": "jsonl"}\n', "does not tell its format"),
+        (b'{"specviz": "jsonl"}\n', "has no format"),
         (b'{"specviz": "jsonl", "format": 1', "not JSON"),
         (b'{"specviz": "parquet"}\n', "not a jsonl export"),
     ],

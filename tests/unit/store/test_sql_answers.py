@@ -237,7 +237,7 @@ def test_errors_name_no_path_of_this_machine() -> None:
         "Cannot list /home/eve b/data: denied",
         "Cannot open file /home/other/eve.db: denied",
     ):
-        told = sandbox._told(duckdb.IOException(text), "SELECT 1", owner, 1)
+        told = sandbox._message(duckdb.IOException(text), "SELECT 1", owner, 1)
         assert "eve" not in told and "data" not in told
 
 

@@ -70,18 +70,18 @@ def test_benchmarks_and_what_people_added_are_as_they_were(old_file: Path, schem
 
 def test_figures_under_their_new_names_are_as_they_were(old_file: Path, schema: int) -> None:
     with open_store(old_file) as store:
-        (speed,) = store.query(
-            "SELECT output_throughput FROM requests WHERE request_id = 'whole-1'"
+        (speed,) = store.read(
+            frame_of, "SELECT output_throughput FROM requests WHERE request_id = 'whole-1'"
         )["output_throughput"]
         assert speed == 200.0
         if schema < 6:
             return
-        (other,) = store.query("SELECT * FROM elsewhere").to_dict("records")
+        (other,) = store.read(frame_of, "SELECT * FROM elsewhere").to_dict("records")
         assert other["output_throughput"] == pytest.approx(87.004, abs=1e-3)
         assert other["request_throughput"] == pytest.approx(5.849, abs=1e-3)
-        (saved,) = store.query("SELECT sql FROM saved_queries")["sql"]
+        (saved,) = store.read(frame_of, "SELECT sql FROM saved_queries")["sql"]
         assert saved == "SELECT max(output_throughput) FROM requests"
-        assert store.query(saved).iloc[0, 0] == 1000.0
+        assert store.read(frame_of, saved).iloc[0, 0] == 1000.0
 
 
 def test_migrated_tables_are_those_of_a_new_database(old_file: Path, tmp_path: Path) -> None:

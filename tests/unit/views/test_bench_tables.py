@@ -31,14 +31,6 @@ from specviz.views.benchmark.curves import (
     temperature_lines,
     tpot_spreads,
 )
-from specviz.views.benchmark.plan_text import (
-    as_text,
-    duration,
-    plan_summary,
-    progress_line,
-    share_done,
-)
-from specviz.views.benchmark.published import definitions, shown, sources
 from specviz.views.benchmark.tables import (
     ACCEPTANCE,
     ARM,
@@ -51,6 +43,9 @@ from specviz.views.benchmark.tables import (
     speedup_text,
     verdict,
 )
+from specviz.views.shared.plan_text import duration, plan_summary, progress_line, share_done
+from specviz.views.shared.published import definitions, shown, sources
+from specviz.views.shared.text import escaped
 
 TIMES = Quantiles(36, 2.0, 1.91, 3.0, 4.0, 5.0)
 CELL = Cell(
@@ -279,4 +274,4 @@ def test_published_figures_keep_their_digits() -> None:
 
 
 def test_text_is_not_markdown() -> None:
-    assert as_text("[x](y) <b> **") == "\\[x\\]\\(y\\) \\<b\\> \\*\\*"
+    assert escaped("[x](y) <b> **") == "\\[x\\]\\(y\\) \\<b\\> \\*\\*"

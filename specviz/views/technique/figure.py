@@ -95,7 +95,7 @@ def _lines(tree: Tree) -> Iterator[Line]:
 
 
 def _both(tree: Tree, fork: Fork) -> Iterator[Line]:
-    """A question whose leaf is beside it and whose other answer leads down."""
+    """A question whose leaf is next to it and whose other answer leads down."""
     sides = (("yes", fork.yes), ("no", fork.no))
     first = next(end for _, end in sides if end in LEAVES)
     for label, end in sides:

@@ -1,21 +1,12 @@
-"""What the Benchmark page says of plans and of progress, as text. Pure."""
+"""A benchmark's size and progress in words. Pure."""
 
 from __future__ import annotations
 
-from specviz.analysis.durations import duration
+from specviz.analysis.text import duration
 from specviz.bench.plan import Plan
 from specviz.bench.progress import BenchPhase, Progress
 from specviz.bench.schedule import rounds_of_arms
-
-NAMES = {
-    BenchPhase.STARTING: "starting",
-    BenchPhase.RUNNING: "running",
-    BenchPhase.PAUSED: "paused",
-    BenchPhase.FINISHED: "finished",
-    BenchPhase.PARTIAL: "partly finished",
-    BenchPhase.FAILED: "failed",
-    BenchPhase.CANCELLED: "cancelled",
-}
+from specviz.views.shared.text import counted, status_name
 
 
 def plan_summary(plan: Plan, prompts: int, turns: int, servers_at_once: int) -> str:
@@ -45,7 +36,7 @@ def plan_summary(plan: Plan, prompts: int, turns: int, servers_at_once: int) -> 
     rounds = rounds_of_arms(plan, servers_at_once).total()
     text = f"{' × '.join(factors)} = {counted(requests, 'request')}"
     if more := rounds * turns - requests:
-        text += f", and {more:,} of the baseline again beside each group of servers"
+        text += f", and {more:,} of the baseline again with each group of servers"
     return f"{text}; {_servers(plan)}"
 
 
@@ -53,7 +44,7 @@ def progress_line(progress: Progress) -> str:
     """`312 of 576 requests · 1 min 40 s left`."""
     parts = [f"{progress.done:,} of {progress.planned:,} requests"]
     if progress.phase.is_final:
-        parts.append(f"{NAMES[progress.phase]} after {duration(progress.elapsed_s)}")
+        parts.append(f"{status_name(progress.phase)} after {duration(progress.elapsed_s)}")
     elif progress.phase is BenchPhase.PAUSED:
         parts.append("paused")
     elif progress.left_s is None:
@@ -66,16 +57,6 @@ def progress_line(progress: Progress) -> str:
 def share_done(done: int, planned: int) -> float:
     """0 to 1; nothing planned is nothing done."""
     return min(1.0, done / planned) if planned else 0.0
-
-
-def as_text(text: str) -> str:
-    """Markdown that shows what users, servers and files wrote as it is."""
-    return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+-.!|<>~$:&" else sign for sign in text)
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 arm`, `6 arms`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _servers(plan: Plan) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from specviz.analysis.advisor.branches import FORKS, LEAVES
 from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.tree import grow, leading_to
-from specviz.views.technique.tree_figure import drawing
+from specviz.views.technique.figure import drawing
 
 
 def test_every_question_and_leaf_has_one_place_of_its_own() -> None:

@@ -4,9 +4,9 @@ import streamlit as st
 
 from specviz.errors import StoreError
 from specviz.runtime import current
-from specviz.views.technique.view import show_decision
+from specviz.views.technique.view import show_technique
 
 try:
-    show_decision(current().store)
+    show_technique(current().store)
 except StoreError as error:
     st.error(str(error), icon=":material/error:")

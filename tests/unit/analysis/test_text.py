@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specviz.analysis.arm_names import arm_names
-from specviz.analysis.sizes import size_text, unit_of
-from specviz.analysis.visible import shortened, token_name, visible_text
+from specviz.analysis.text import shortened, size_text, token_name, unit_of, visible_text
 from specviz.config import EngineKind, RunConfig
 from specviz.methods import Method
 

@@ -1,4 +1,4 @@
-"""The documents' published figures on the page: in tables of their own, with their source."""
+"""The documents' published figures, in separate tables with their source."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.reference import published
-from specviz.views.benchmark.plan_text import as_text
+from specviz.views.shared.text import escaped
 
 ENVIRONMENT = "4 × A100 80 GB, Llama 3.1 70B Instruct, vLLM 0.7.3, tensor parallel 4"
 
@@ -36,13 +36,13 @@ def published_figures(table: str) -> None:
         st.markdown("**Published in the documents, not measured here**")
         st.caption(f"{ENVIRONMENT}. Another machine and model: not comparable line by line.")
         st.dataframe(shown(figures), hide_index=True, placeholder="–", height="content")
-        st.caption(as_text(" · ".join(sources(figures))))
+        st.caption(escaped(" · ".join(sources(figures))))
         if theirs := definitions(figures):
-            st.caption("Their definitions: " + as_text("; ".join(theirs) + "."))
+            st.caption("Their definitions: " + escaped("; ".join(theirs) + "."))
 
 
 def shown(figures: pd.DataFrame) -> pd.DataFrame:
-    """The figures without what is said once under them, with names as people read them."""
+    """The figures under readable names, without the columns shown once below the table."""
     columns = [name for name in figures.columns if name not in _ABOUT]
     as_printed = figures[columns].apply(_as_printed)
     return as_printed.rename(columns=lambda name: _NAMES.get(name, name.replace("_", " ")))

@@ -9,6 +9,7 @@ from specviz.views.runs import state
 from specviz.views.runs.elsewhere import show_elsewhere
 from specviz.views.runs.list import show_list
 from specviz.views.runs.view import show_runs
+from specviz.views.shared import pages
 
 store = current().store
 run_id, group_id = st.query_params.get(state.RUN), st.query_params.get(state.GROUP)
@@ -24,4 +25,4 @@ try:
         show_list(store)
 except StoreError as error:
     st.error(str(error), icon=":material/error:")
-    st.page_link(state.RUN_PAGE, label="All runs", icon=":material/arrow_back:")
+    pages.link_back(pages.RUNS, "All runs")

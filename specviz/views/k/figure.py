@@ -1,4 +1,4 @@
-"""Curves over K from several sources: speed-up large, what it is made of beside it."""
+"""Curves over K from several sources: speed-up large, its components next to it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from plotly.subplots import make_subplots
 
 from specviz.analysis.k.curves import KCurve, KFigures, Source
 from specviz.analysis.k.predict import Estimate
-from specviz.figures.style import BASELINE, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import BASELINE, BLUE, GREEN, GREY, ORANGE, PURPLE
 
 HEIGHT_PX = 520
 
 COLOURS = {
-    Source.MEASURED: "#0072B2",
-    Source.REDRAFTED: "#009E73",
-    Source.PREDICTED: "#E69F00",
-    Source.FORMULA: "#CC79A7",
-    Source.PUBLISHED: "#8a8f98",
+    Source.MEASURED: BLUE,
+    Source.REDRAFTED: GREEN,
+    Source.PREDICTED: ORANGE,
+    Source.FORMULA: PURPLE,
+    Source.PUBLISHED: GREY,
 }
 DASHES = {Source.FORMULA: "dot", Source.PUBLISHED: "dash"}
 SYMBOLS = {
@@ -33,7 +34,7 @@ SYMBOLS = {
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One quantity: where it stands, how it is called, how it is read from a point."""
+    """One quantity: its place, its name, how it is read from a point."""
 
     row: int
     col: int
@@ -93,17 +94,17 @@ def curves_by_k(curves: Sequence[KCurve], marked: Sequence[int] = ()) -> go.Figu
 
 
 def _add(figure: go.Figure, panel: Panel, curve: KCurve) -> None:
-    told = [(point.k, found) for point in curve.points if (found := panel.value(point))]
+    points = [(point.k, found) for point in curve.points if (found := panel.value(point))]
     colour, name = COLOURS[curve.source], curve.source.value
     is_main = panel.col == 1
     figure.add_scatter(
-        row=panel.row, col=panel.col, x=[k for k, _ in told],
-        y=[found.value * panel.factor for _, found in told],
+        row=panel.row, col=panel.col, x=[k for k, _ in points],
+        y=[found.value * panel.factor for _, found in points],
         name=plain(name), legendgroup=name, showlegend=is_main, mode="lines+markers",
         line={"color": colour, "width": 2, "dash": DASHES.get(curve.source, "solid")},
         marker={"size": 7 if is_main else 5, "symbol": SYMBOLS[curve.source]},
-        error_y=_interval(told, colour) if is_main else None,
-        hovertext=[f"{name}, K {k}: {_text(found, panel)}" for k, found in told],
+        error_y=_interval(points, colour) if is_main else None,
+        hovertext=[f"{name}, K {k}: {_text(found, panel)}" for k, found in points],
         hoverinfo="text",
     )  # fmt: skip
 
@@ -112,18 +113,18 @@ def _mark(k: int) -> dict[str, object]:
     """A band over the speed-up at `k`."""
     return {
         "type": "rect", "xref": "x", "yref": "y domain", "x0": k - 0.5, "x1": k + 0.5,
-        "y0": 0, "y1": 1, "fillcolor": "#0072B2", "opacity": 0.1, "line": {"width": 0},
+        "y0": 0, "y1": 1, "fillcolor": BLUE, "opacity": 0.1, "line": {"width": 0},
     }  # fmt: skip
 
 
-def _interval(told: Sequence[tuple[int, Estimate]], colour: str) -> dict[str, object] | None:
-    if not any(found.low is not None for _, found in told):
+def _interval(points: Sequence[tuple[int, Estimate]], colour: str) -> dict[str, object] | None:
+    if not any(found.low is not None for _, found in points):
         return None
     return {
         "type": "data",
         "symmetric": False,
-        "array": [(found.high or found.value) - found.value for _, found in told],
-        "arrayminus": [found.value - (found.low or found.value) for _, found in told],
+        "array": [(found.high or found.value) - found.value for _, found in points],
+        "arrayminus": [found.value - (found.low or found.value) for _, found in points],
         "color": colour,
         "thickness": 1,
         "width": 3,

@@ -42,14 +42,14 @@ class App:
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    folder = tmp_path_factory.mktemp("decide")
+    folder = tmp_path_factory.mktemp("technique")
     store = folder / "runs.duckdb"
     with runtime.opened(store, timed_arms=clocks) as current:
         benchmark_id = current.benchmarks.start(parse_plan(PLAN))
         assert current.benchmarks.wait(benchmark_id, 60)
     script = ROOT / "app.py"
     with running_app(script, folder / "app.log", SPECVIZ_STORE=str(store)) as url:
-        yield App(f"{url}/decide", benchmark_id)
+        yield App(f"{url}/technique", benchmark_id)
 
 
 def box(page: Page, name: str) -> Locator:
@@ -120,6 +120,17 @@ def test_the_address_says_everything_and_wrong_values_are_named(page: Page, app:
     lit(other, "off_temperature")
     expect(other.get_by_label("Temperature", exact=True)).to_have_value("1.2")
     expect(other.get_by_role("spinbutton", name="GPU in use, %")).to_have_value("30")
+
+
+def test_a_link_of_an_earlier_version_opens_the_same_page(page: Page, app: App) -> None:
+    former = app.url.replace("/technique", "/decide")
+    opened(page, f"{former}?temperature=1.2&gpu_utilization=0.3&benchmark={app.benchmark_id}")
+    expect(page).to_have_url(re.compile(r"/technique\?"))
+    expect(page).to_have_url(re.compile("temperature=1.2"))
+    expect(page).to_have_url(re.compile(f"benchmark={app.benchmark_id}"))
+    expect(page.get_by_label("Temperature", exact=True)).to_have_value("1.2")
+    expect(page.get_by_role("spinbutton", name="GPU in use, %")).to_have_value("30")
+    expect(page.get_by_role("link", name="Technique")).to_have_count(1)
 
 
 def test_the_draft_model_is_checked_file_against_file(page: Page, app: App, tmp_path: Path) -> None:

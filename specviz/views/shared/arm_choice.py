@@ -13,7 +13,7 @@ from specviz.errors import UsageError
 from specviz.methods import METHODS, VLLM, Method, Shape, record_of, served_by
 
 ASK = "as the server says"
-"""In the place of a method: the server decides, and tells."""
+"""In place of a method: the server decides and reports it."""
 
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 ACCEPTANCES = ("exact", "typical")

@@ -1,4 +1,4 @@
-"""What the sections of an opened benchmark are given, read once while it does not change."""
+"""An opened benchmark's data for its sections, cached while it does not change."""
 
 from __future__ import annotations
 
