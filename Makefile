@@ -51,7 +51,7 @@ format: $(STAMP) ## what ruff can put right by itself
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(STAMP) ## every performance figure of the README, measured again
+bench: $(STAMP) ## every documented performance figure, measured again (ARGS=NAME)
 	$(BIN)/python -m benchmarks $(ARGS)
 
 lock: $(STAMP) ## the locks again, from requirements.txt and requirements/dev.txt (ARGS=--upgrade)

@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import httpx
+import httpx2
 
 from benchmarks.clients import (
     Client,
@@ -43,8 +43,9 @@ from benchmarks.guidellm_venv import FOLDER, VERSION, guidellm
 from benchmarks.recording import record
 from benchmarks.replay_server import NUMBER
 from benchmarks.results_file import add_save_option, save
-from specviz.config import Method, Sampling
+from specviz.config import Sampling
 from specviz.machine import hardware_summary, package_version, vllm_version
+from specviz.methods import Method
 from specviz.paths import LOGS, PROJECT_ROOT
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.servers.kinds import demo_spec
@@ -113,9 +114,9 @@ def write_prompts(recording: Path, count: int, path: Path) -> None:
 
 def measure(client: Client, work: Work) -> Run:
     """Run a client; the replay server counts its tokens. Raises RuntimeError if any is missing."""
-    before = httpx.get(f"{work.url}/totals").json()
+    before = httpx2.get(f"{work.url}/totals").json()
     cost = run_client(client, work)
-    after = httpx.get(f"{work.url}/totals").json()
+    after = httpx2.get(f"{work.url}/totals").json()
     requests, tokens = (after[name] - before[name] for name in ("requests", "output_tokens"))
     if requests < work.count:
         raise RuntimeError(f"{client.name} received {requests} of {work.count} answers.")
@@ -191,7 +192,7 @@ def main() -> None:
         for count in (options.requests, 3 * options.requests):
             write_prompts(recording, count, folder / f"{count}.jsonl")
         with replaying(recording, options.interval_ms) as url:
-            model = httpx.get(f"{url}/v1/models").json()["data"][0]["id"]
+            model = httpx2.get(f"{url}/v1/models").json()["data"][0]["id"]
             prompts = folder / f"{options.requests}.jsonl"
             small = Work(url, model, prompts, options.requests, options.streams, folder)
             count = 3 * options.requests

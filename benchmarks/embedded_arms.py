@@ -11,10 +11,11 @@ from typing import Any
 import torch
 import transformers
 
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.engines.embedded.opening import open_engine, tokenizer_in
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace, fold
 

@@ -38,8 +38,9 @@ from benchmarks.embedded_arms import Arm, open_arms
 from benchmarks.results_file import add_save_option, save
 from benchmarks.speedup import Pair, interval, speedup
 from specviz.analysis.metrics import summarise
-from specviz.config import Method, Prompt
+from specviz.config import Prompt
 from specviz.machine import cpu_count, hardware_summary
+from specviz.methods import Method
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.trace import Fidelity, Trace
 

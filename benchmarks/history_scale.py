@@ -109,13 +109,13 @@ def loads(runs: list[str]) -> list[Load]:
     """Pages opened by URL: the browser loads the whole app first."""
     return [
         Load("Live", "", "^Run$"),
-        Load("Runs", "run", "^[0-9,]+ lines · "),
-        Load("a run", f"run?run={runs[0]}", "^Figures$"),
+        Load("Runs", "runs", "^[0-9,]+ lines · "),
+        Load("a run", f"runs?run={runs[0]}", "^Figures$"),
         Load("Compare, two runs", f"compare?arms={runs[0]},{runs[1]}", "^Aligned by|^Marked"),
         Load("Query, a question", "query?question=category-position", "^Most: "),
         Load("Benchmark", "benchmark", "^New benchmark$"),
         Load("K", "k", "^What K does$"),
-        Load("Technique", "decide", "^Draft model$"),
+        Load("Technique", "technique", "^Draft model$"),
         Load("Cost", "cost", "^Requests per day$"),
     ]
 

@@ -19,15 +19,16 @@ from specviz.analysis.benchmark.results import Cell
 from specviz.analysis.k.curves import Source
 from specviz.bench.plan import Plan
 from specviz.bench.results import results_of
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
 from specviz.machine import hardware_summary
+from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
 from specviz.prompts.shipped import CATEGORIES
 from specviz.store import Store
 from specviz.sweep.evidence import Evidence, evidence
 from specviz.sweep.plan import sweep_plan
-from specviz.sweep.redraft import replay_arm
+from specviz.sweep.redraft import redraft_arm
 
 LARGEST = 15
 
@@ -67,9 +68,9 @@ def compare(store: Store, benchmark_id: str) -> list[Row]:
     largest = max(arms, key=lambda arm: arms[arm])
     baseline = results.arms[largest].baseline
     try:
-        replay_arm(store, benchmark_id, largest, lambda done, planned: None, lambda: False)
+        redraft_arm(store, benchmark_id, largest, lambda done, planned: None, lambda: False)
     except UsageError as error:
-        print(f"No replay: {error}")
+        print(f"No redraft: {error}")
     known = evidence(store, benchmark_id, {largest: arms[largest]}, baseline)
     assert known is not None
     if known.cost:
@@ -77,16 +78,16 @@ def compare(store: Store, benchmark_id: str) -> list[Row]:
     cells = {cell.k: cell for cell in results.cells if cell.arm_index in arms}
     return [
         row
-        for source, replayed in ((Source.REPLAYED, True), (Source.PREDICTED, False))
-        for row in rows(source, known, cells, replayed=replayed)
+        for source, redrafted in ((Source.REDRAFTED, True), (Source.PREDICTED, False))
+        for row in rows(source, known, cells, redrafted=redrafted)
     ]
 
 
 def rows(
-    source: Source, known: Evidence, cells: Mapping[int | None, Cell], *, replayed: bool
+    source: Source, known: Evidence, cells: Mapping[int | None, Cell], *, redrafted: bool
 ) -> list[Row]:
     found = []
-    for predicted in known.predictions(range(1, LARGEST), replayed=replayed):
+    for predicted in known.predictions(range(1, LARGEST), redrafted=redrafted):
         cell = cells[predicted.k]
         assert cell.acceptance is not None  # it has a K
         speedup = cell.speedup.ratio if cell.speedup else None

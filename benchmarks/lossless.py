@@ -11,10 +11,11 @@ import argparse
 
 from benchmarks.results_file import add_save_option, save
 from specviz.analysis.lossless import Comparison, compare
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.engines.embedded.opening import open_engine
 from specviz.machine import hardware_summary
+from specviz.methods import Method
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.trace import Trace, fold
 

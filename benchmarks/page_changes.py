@@ -87,7 +87,7 @@ def type_traffic(page: Page, number: int) -> None:
 ALPHA = "α, acceptance per token"
 PAGES = (
     Change("K: the formula's α", "k", "What K does", lambda page, n: nudge(page, ALPHA, n)),
-    Change("Technique: an answer", "decide", "Draft model", answer_yes_or_no, has_chart=False),
+    Change("Technique: an answer", "technique", "Draft model", answer_yes_or_no, has_chart=False),
     Change("Cost: requests per day", "cost?cost_section=Payback", "All techniques", type_traffic),
     Change("Learn: another distribution", "learn", "What comes out", press_preset),
 )

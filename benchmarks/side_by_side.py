@@ -34,8 +34,9 @@ from benchmarks.clients import Work
 from benchmarks.closed_loop import closed_loop
 from benchmarks.results_file import add_save_option, save
 from benchmarks.vllm_bench import VllmBench
-from specviz.config import Method, Prompt, Sampling
+from specviz.config import Prompt, Sampling
 from specviz.machine import cpu_count, hardware_summary, vllm_version
+from specviz.methods import Method
 from specviz.paths import LOGS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.sample import Sample

@@ -16,8 +16,9 @@ from dataclasses import asdict, dataclass, replace
 
 from benchmarks.results_file import add_save_option, save
 from specviz.analysis.metrics import Metrics, summarise
-from specviz.config import Method, Prompt, Sampling
+from specviz.config import Prompt, Sampling
 from specviz.machine import hardware_summary
+from specviz.methods import Method
 from specviz.paths import LOGS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.servers.client.engine import ServerEngine, open_server

@@ -74,9 +74,10 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def source(figures: Figures) -> str:
     """When, where and how the figures were measured."""
     prompts = f", {figures['prompts']} prompts" if figures["prompts"] else ""
+    features = "".join(f", {name}" for name in figures.get("cpu_features", []))
     when = "committed" if "metadata" in figures else "revision"  # early files name their commit
     return (
-        f"Measured on {figures['hardware']}{prompts}: `{figures['command']}` "
+        f"Measured on {figures['hardware']}{features}{prompts}: `{figures['command']}` "
         f"({figures['date'][:10]}, {when} `{figures['git_revision']}`)."
     )
 

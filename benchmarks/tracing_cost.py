@@ -26,11 +26,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import httpx
+import httpx2
 import psutil
 
 from benchmarks.results_file import add_save_option, save
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server, start_server
@@ -115,7 +115,7 @@ def mean(first: Measurement, second: Measurement) -> Measurement:
 
 async def measure(server: Server, batch: int, tokens: int, *, ask: bool) -> Measurement:
     """Send `batch` requests at once; with `ask`, read their traces as they arrive."""
-    async with httpx.AsyncClient(base_url=server.url, timeout=300.0) as client:
+    async with httpx2.AsyncClient(base_url=server.url, timeout=300.0) as client:
         keys = [new_key() if ask else None for _ in range(batch)]
         readers = [asyncio.create_task(read_trace(client, key)) for key in keys if key]
         cpu_s, began_s = server_cpu_s(server), time.perf_counter()
@@ -130,7 +130,7 @@ async def measure(server: Server, batch: int, tokens: int, *, ask: bool) -> Meas
 
 
 async def complete(
-    client: httpx.AsyncClient, server: Server, seed: int, tokens: int, key: str | None
+    client: httpx2.AsyncClient, server: Server, seed: int, tokens: int, key: str | None
 ) -> None:
     body = {
         "model": server.spec.model,
@@ -143,7 +143,7 @@ async def complete(
     (await client.post("/v1/completions", json=body, headers=headers)).raise_for_status()
 
 
-async def read_trace(client: httpx.AsyncClient, key: str) -> None:
+async def read_trace(client: httpx2.AsyncClient, key: str) -> None:
     async with client.stream("GET", f"/specviz/trace/{key}") as response:
         async for _ in response.aiter_raw():
             pass

@@ -7,6 +7,7 @@ from specviz.runtime import current
 from specviz.views.benchmark import state as bench_state
 from specviz.views.benchmark.plan import choose_plan, start_button
 from specviz.views.benchmark.view import past_benchmarks, show_benchmark
+from specviz.views.shared import pages
 
 store = current().store
 benchmark_id = bench_state.opened()
@@ -20,4 +21,4 @@ try:
         past_benchmarks(store)
 except StoreError as error:
     st.error(str(error), icon=":material/error:")
-    st.page_link("pages/benchmark.py", label="All benchmarks", icon=":material/arrow_back:")
+    pages.link_back(pages.BENCHMARK, "All benchmarks")

@@ -5,9 +5,10 @@ import streamlit as st
 from specviz.errors import StoreError
 from specviz.runtime import current
 from specviz.views.compare.view import show_compare
+from specviz.views.shared import pages
 
 try:
     show_compare(current().store)
 except StoreError as error:
     st.error(str(error), icon=":material/error:")
-    st.page_link("pages/compare.py", label="Compare others", icon=":material/arrow_back:")
+    pages.link_back(pages.COMPARE, "Compare others")

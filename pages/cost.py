@@ -4,10 +4,10 @@ import streamlit as st
 
 from specviz.errors import SpecvizError
 from specviz.runtime import current
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.cost.controls import choose_case
 from specviz.views.cost.view import show_case
 from specviz.views.shared.disagreements import show_disagreements
+from specviz.views.shared.text import escaped
 
 controls, results = st.columns([1, 3.4], gap="medium")
 try:
@@ -16,6 +16,6 @@ try:
     with results:
         show_case(case)
 except SpecvizError as error:
-    results.warning(as_text(str(error)), icon=":material/info:")
+    results.warning(escaped(str(error)), icon=":material/info:")
 with results:
     show_disagreements("cost")

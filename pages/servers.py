@@ -1,4 +1,4 @@
-"""Servers: what specviz started on this machine, and what a server elsewhere can tell."""
+"""Servers: what specviz started on this machine, and a check of any other server."""
 
 import streamlit as st
 

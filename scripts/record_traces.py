@@ -19,7 +19,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
+from specviz.methods import Method
 from specviz.opening import open_arm
 from specviz.paths import DATA, LOGS
 from specviz.prompts.shipped import load_prompts

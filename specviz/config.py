@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from specviz.errors import UsageError
-from specviz.methods import Method as Method
+from specviz.methods import Method
 
 MAX_K = 32
 """No published method gains anything above this; larger values are typing errors."""

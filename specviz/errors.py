@@ -1,4 +1,4 @@
-"""What can go wrong, as the user should read it.
+"""All errors whose message is meant for the user.
 
 Every message is one sentence that says what to do. The command line prints it and exits 1,
 a page shows it in place of the result; what arrived before the error is kept.
@@ -11,7 +11,8 @@ a page shows it in place of the result; what arrived before the error is kept.
     │   ├── RequestRefused        the server refused the request (model name, context length, ...)
     │   ├── StreamBroken          the server died, stalled or sent malformed data mid-stream
     │   └── ServerStartFailed     a server that specviz started did not become healthy
-    └── StoreError            the database cannot be opened or written
+    └── StoreError            the database cannot be opened, read or written
+        └── AppUnreachable        no running app answers at the URL
 """
 
 
@@ -20,7 +21,7 @@ class SpecvizError(Exception):
 
 
 class UsageError(SpecvizError):
-    """The request is wrong in itself; nothing was attempted."""
+    """The request itself is wrong; nothing was attempted."""
 
 
 class EngineError(SpecvizError):
@@ -49,3 +50,7 @@ class ServerStartFailed(EngineError):
 
 class StoreError(SpecvizError):
     """The database cannot be opened, read or written."""
+
+
+class AppUnreachable(StoreError):
+    """No running app, which would do it, answers at the URL."""

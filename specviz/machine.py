@@ -54,7 +54,7 @@ def cpu_count() -> int:
 
 @cache
 def cpu_name() -> str:
-    """The processor's name, or at least its architecture where the kernel does not tell."""
+    """The processor's name, or at least its architecture where the kernel does not report it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -11,10 +11,11 @@ import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.engines.base import Engine, TimedEngine
 from specviz.errors import EngineError, RequestRefused, SpecvizError, UsageError
 from specviz.machine import git_revision, hardware_summary
+from specviz.methods import Method
 from specviz.servers.client.engine import ServerEngine, open_server
 from specviz.servers.kinds import demo_spec, server_spec
 from specviz.servers.launch.pool import ServerPool

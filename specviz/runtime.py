@@ -1,4 +1,4 @@
-"""What one process has once: the store, the job board, the servers it started."""
+"""The one of each per process: store, job board, servers, benchmarks, redrafts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from specviz.bench.board import BenchBoard, OpenArms, arms_of_this_machine
 from specviz.config import RunConfig
 from specviz.engines.base import Engine
 from specviz.live.jobs import JobBoard, OpenArm
-from specviz.live.measuring_lock import Turn
+from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import open_arm as open_any_arm
 from specviz.paths import LOGS
 from specviz.servers.launch.pool import ServerPool
 from specviz.store import Location, Store, default_location, open_store
 from specviz.store.history.edits import remove_expired
-from specviz.sweep.redraft_board import ReplayBoard
+from specviz.sweep.redraft_board import RedraftBoard
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Runtime:
     jobs: JobBoard
     servers: ServerPool
     benchmarks: BenchBoard
-    replays: ReplayBoard
+    redrafts: RedraftBoard
 
 
 _current: Runtime | None = None
@@ -41,8 +41,7 @@ def opened(
 ) -> Iterator[Runtime]:
     """Open the store and everything on it; on leaving, jobs end, servers stop, data is on disk.
 
-    `open_arm` and `timed_arms` take the place of the engines where arms are something else, a
-    replay say.
+    `open_arm` and `timed_arms` replace the real engines, in tests for example.
     Raises StoreBusy or StoreError if the database cannot be owned.
     """
     global _current
@@ -55,15 +54,15 @@ def opened(
         ) -> tuple[Engine, RunConfig]:
             return await open_any_arm(config, servers, note)
 
-        turn = Turn()
-        jobs = JobBoard(open_arm or open_in_pool, store, turn)
-        benchmarks = BenchBoard(store, turn, timed_arms)
-        replays = ReplayBoard(store, turn)
-        _current = Runtime(store, jobs, servers, benchmarks, replays)
+        measuring_lock = MeasuringLock()
+        jobs = JobBoard(open_arm or open_in_pool, store, measuring_lock)
+        benchmarks = BenchBoard(store, measuring_lock, timed_arms)
+        redrafts = RedraftBoard(store, measuring_lock)
+        _current = Runtime(store, jobs, servers, benchmarks, redrafts)
         try:
             yield _current
         finally:
-            replays.close()
+            redrafts.close()
             benchmarks.close()
             jobs.close()
             servers.close()

@@ -1,7 +1,7 @@
 """One timed request as a benchmark keeps it: chunks and counts, not every decision.
 
-A trace is for looking, a sample for timing: it costs the client little while the server is
-measured, and a plan of thousands of requests stays small in the store.
+Traces show decisions, samples give timings: a sample costs the client little while the server
+is measured, and thousands of them stay small in the store.
 """
 
 from __future__ import annotations

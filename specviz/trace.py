@@ -1,7 +1,7 @@
 """The vocabulary: what happened in one request, as pure frozen data.
 
 An engine yields `Event`s while a request runs: one `RequestStarted`, then `Step`s, possibly one
-`StepsRevised` (a server that tells only at the end what it accepted), then `RequestFinished`.
+`StepsRevised` (a server that reports only at the end what it accepted), then `RequestFinished`.
 `fold` turns the events, complete or not, into a `Trace`. This module knows nothing of torch,
 vLLM, Streamlit or DuckDB.
 
@@ -56,7 +56,7 @@ class TopToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenDecision:
-    """One drafted token and what became of it.
+    """One drafted token and the verdict on it.
 
     `depth` counts from 1. `parent` is the index of the parent in `Step.drafted`, `ROOT` for the
     first level; a chain is a tree with one branch. `token_id` and `text` are None when the server
@@ -97,7 +97,7 @@ class EmittedToken:
 
 
 class Lane(StrEnum):
-    """Who was at work."""
+    """What kind of work."""
 
     DRAFT = "draft"
     VERIFY = "verify"
@@ -155,7 +155,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class RequestStarted:
-    """The engine has taken the request; `fidelity` is what it expects to be able to tell."""
+    """The engine has taken the request; `fidelity` is what it expects to report."""
 
     request_id: str
     fidelity: Fidelity
@@ -163,7 +163,7 @@ class RequestStarted:
 
 @dataclass(frozen=True, slots=True)
 class StepsRevised:
-    """The engine now knows better: these steps replace all that came before."""
+    """Corrected steps, which replace all earlier ones."""
 
     steps: tuple[Step, ...]
     fidelity: Fidelity
@@ -174,7 +174,7 @@ class StepsRevised:
 class RequestFinished:
     """The request is complete. Times in ms since the request was sent.
 
-    `extra_bytes` is None where the engine does not tell.
+    `extra_bytes` is None where the engine does not report it.
     """
 
     prompt_token_ids: tuple[int, ...]
@@ -206,7 +206,7 @@ class Trace:
 
     @property
     def token_ids(self) -> tuple[int, ...]:
-        """Ids of the output, without the tokens whose id the server does not tell."""
+        """Ids of the output, without the tokens whose id the server does not report."""
         return tuple(token.token_id for token in self.emitted if token.token_id is not None)
 
     @property

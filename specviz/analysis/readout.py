@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from specviz.analysis.digits import digits
 from specviz.analysis.lossless import Comparison
 from specviz.analysis.metrics import Metrics
+from specviz.analysis.text import digits
 from specviz.config import RunConfig
 from specviz.trace import Fidelity
 
@@ -42,7 +42,7 @@ def readout(
 ) -> list[Figure]:
     """The figures of an arm: label, value and, where there is none, the reason."""
     if metrics is None:
-        empty = "nothing has arrived yet"
+        empty = "nothing received yet"
         return [_figure(label, None, empty) for label in MEANINGS]
     drafts = _drafts_reason(metrics, fidelity, is_baseline)
     no_ids = "the server streams text without token ids"
@@ -52,7 +52,7 @@ def readout(
         _figure(LENGTH, digits(metrics.mean_acceptance_length), drafts),
         _figure(TOK_STEP, digits(metrics.tokens_per_step), no_ids),
         _figure(TOK_S, digits(metrics.output_throughput), no_ids),
-        _figure(TTFT, digits(metrics.ttft_ms), "nothing has arrived yet"),
+        _figure(TTFT, digits(metrics.ttft_ms), "nothing received yet"),
         _figure(TPOT, digits(metrics.tpot_ms), no_ids if finished else "one chunk so far"),
     ]
 
@@ -67,9 +67,9 @@ def verdict(
     if len(arms) < 2:
         return None
     if not has_baseline:
-        return {"ok": None, "text": "no baseline among the arms: losslessness not checked"}
+        return {"ok": None, "text": "no baseline arm: losslessness not checked"}
     if any(arm.sampling.temperature > 0 for arm in arms):
-        text = "sampled outputs differ by chance: losslessness shows at temperature 0"
+        text = "sampled outputs differ by chance: losslessness is checked at temperature 0"
         if not all(arm.is_lossless for arm in arms):
             text = "typical acceptance is not lossless; " + text
         return {"ok": None, "text": text}
@@ -85,13 +85,13 @@ def verdict(
 
 def _divergence(comparison: Comparison) -> str:
     if comparison.divergence is None:
-        return f"equal for {comparison.compared} tokens, then one output goes on"
+        return f"equal for {comparison.compared} tokens, then one output continues"
     text = (
         f"first difference at token {comparison.divergence + 1}: "
         f"baseline {comparison.baseline_text!r}, method {comparison.method_text!r}"
     )
     top = ", ".join(f"{token.text!r} {token.prob:.3f}" for token in comparison.target_top[:2])
-    return f"{text}; the target's best there: {top}" if top else text
+    return f"{text}; the target's most likely tokens there: {top}" if top else text
 
 
 def _speedup(
@@ -100,7 +100,7 @@ def _speedup(
     if is_baseline:
         return _figure(SPEEDUP, "1.00×", None)
     if not finished or baseline is None:
-        reason = "needs a finished baseline among the arms" if finished else "at the end of the run"
+        reason = "needs a finished baseline arm" if finished else "at the end of the run"
         return _figure(SPEEDUP, None, reason)
     if metrics.output_tokens is None or metrics.output_tokens != baseline.output_tokens:
         reason = "the outputs differ in length: compare tok/s"
@@ -114,8 +114,8 @@ def _drafts_reason(metrics: Metrics, fidelity: Fidelity | None, is_baseline: boo
     if is_baseline:
         return "plain decoding drafts nothing"
     if fidelity is Fidelity.INFERRED:
-        return "the server does not tell what it drafted"
-    return "nothing was drafted so far" if not metrics.num_drafts else "not known"
+        return "the server does not report its drafts"
+    return "nothing drafted so far" if not metrics.num_drafts else "not known"
 
 
 def _figure(label: str, value: str | None, reason: str | None) -> Figure:

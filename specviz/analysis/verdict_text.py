@@ -1,4 +1,4 @@
-"""How a drafted token was judged, in words; the token strip's inspector says the same."""
+"""How a drafted token was judged, in words, as in the token strip's inspector."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def candidate_text(step: Step, token: TokenDecision) -> str:
 
 
 def _comparison(u: float, accept_prob: float) -> str:
-    """Both numbers, with as many decimals as it takes to tell them apart."""
+    """Both numbers, with as many decimals as it takes to distinguish them."""
     sign = "≤" if u <= accept_prob else ">"
     for decimals in (2, 4, 6):
         left, right = f"{u:.{decimals}f}", f"{accept_prob:.{decimals}f}"

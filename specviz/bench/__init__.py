@@ -1,1 +1,1 @@
-"""Running things: one request on several arms now, whole benchmark plans later."""
+"""Benchmarks: plans, how they run, and their results."""

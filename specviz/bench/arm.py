@@ -1,4 +1,4 @@
-"""One arm of a running benchmark: its engine, its counts, and whether it is still there."""
+"""One arm of a running benchmark: its engine, its counts, and whether it still answers."""
 
 from __future__ import annotations
 

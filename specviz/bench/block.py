@@ -1,7 +1,7 @@
 """One block of requests on one arm: closed loop or Poisson arrivals.
 
-Every request is due at some time: when a stream is free, or when it arrives. What passes between
-then and its being sent is the client's own delay (`queue_ms`), not the server's.
+Every request is due at some time: when a stream is free, or when it arrives. The time
+from then until it is sent is the client's own delay (`queue_ms`), not the server's.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Block:
         try:
             await self._send(load, rng)
         except BaseExceptionGroup as group:
-            raise group.exceptions[0] from None  # by its own name, not the task group's
+            raise group.exceptions[0] from None  # the error itself, not the task group's
 
     async def _send(self, load: Load, rng: random.Random) -> None:
         if load.request_rate is not None:

@@ -1,7 +1,6 @@
 """The benchmarks of this process: start, pause, cancel, resume; one runs at a time.
 
-A benchmark runs in a thread of its own with its own event loop and its own servers, whatever page
-is open.
+Each runs in its own thread with its own event loop and servers, whichever page is open.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from specviz.bench.runner import Bench, Note, OpenTimedArm, outcome
 from specviz.bench.tally import ArmTally, Tally
 from specviz.config import RunConfig, RunStatus
 from specviz.errors import SpecvizError, UsageError
-from specviz.live.measuring_lock import Turn
+from specviz.live.measuring_lock import MeasuringLock
 from specviz.machine import git_revision, hardware_summary
 from specviz.opening import TimedArm, open_timed_arm
 from specviz.paths import LOGS
@@ -64,11 +63,11 @@ class BenchBoard:
     def __init__(
         self,
         store: Store,
-        turn: Turn,
+        measuring_lock: MeasuringLock,
         open_arms: OpenArms,
     ) -> None:
         self._store = store
-        self._turn = turn
+        self._measuring_lock = measuring_lock
         self._open_arms = open_arms
         self._benches: dict[str, Bench] = {}
         self._threads: dict[str, threading.Thread] = {}
@@ -76,7 +75,7 @@ class BenchBoard:
 
     def start(self, plan: Plan) -> str:
         """Begin a benchmark; returns its id. Raises UsageError or StoreError."""
-        plan = parse_plan(plan_to_toml(plan))  # as `resume` will read it: rounds are named by it
+        plan = parse_plan(plan_to_toml(plan))  # as `resume` reads it: round ids depend on it
         check_arms(plan)
         conversations = load_conversations(plan.prompts)
         benchmark_id = uuid.uuid4().hex
@@ -97,7 +96,7 @@ class BenchBoard:
         return benchmark_id
 
     def resume(self, benchmark_id: str) -> None:
-        """Ask what is missing of an interrupted benchmark. Raises UsageError or StoreError."""
+        """Send an interrupted benchmark's missing requests. Raises UsageError or StoreError."""
         with self._lock:
             self._check_free()
             row = self._store.read(read_benchmark, benchmark_id)
@@ -156,7 +155,7 @@ class BenchBoard:
             name = self._benches[running].plan.name
             raise UsageError(
                 f"The benchmark {name} is running: wait for it or cancel it, because two at once "
-                "would spoil each other's figures."
+                "would slow each other down."
             )
 
     def _bench(
@@ -174,7 +173,7 @@ class BenchBoard:
             self._store.benchmark_log(benchmark_id),
             Tally(benchmark_id, plan.name, [ArmTally(name, 0) for name in plan.arm_names]),
             Control(),
-            self._turn,
+            self._measuring_lock,
         )
         for arm, planned in bench.planned().items():
             bench.tally.arms[arm].planned = planned
@@ -205,7 +204,7 @@ class BenchBoard:
         except SpecvizError as failure:
             status, error = RunStatus.FAILED, str(failure)
         except Exception as defect:
-            _log.exception("A benchmark ended in a defect.")
+            _log.exception("A benchmark ended in an unexpected error.")
             status, error = RunStatus.FAILED, f"{type(defect).__name__}: {defect}"
         try:
             bench.log.end(status, error)

@@ -1,11 +1,12 @@
-"""What a plan asks of this machine, found out before anything is started."""
+"""Whether this machine can run a plan, checked before anything is started."""
 
 from __future__ import annotations
 
 from specviz.bench.plan import Plan
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.engines.embedded.options import parse_options, settle
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.servers.kinds import launcher_of, server_spec
 from specviz.servers.launch.pool import MAX_SERVERS
 
@@ -20,8 +21,8 @@ def check_arms(plan: Plan) -> None:
 
 
 def servers_at_once(plan: Plan) -> int:
-    """How many servers are started side by side: the plan's word, else several small ones on a
-    CPU and one on a GPU, which a server fills by default."""
+    """How many servers run at the same time: as the plan says, else several small ones on a CPU
+    and one on a GPU, which a server fills by default."""
     if plan.servers_at_once is not None:
         return plan.servers_at_once
     started = {arm.config.engine for arm in plan.arms if arm.starts_server}

@@ -1,4 +1,4 @@
-"""The levers of a running benchmark: pause, go on, cancel. Any thread may pull them."""
+"""Pause, unpause and cancel a running benchmark, from any thread."""
 
 from __future__ import annotations
 

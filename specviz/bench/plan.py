@@ -11,8 +11,9 @@ from enum import StrEnum
 
 from specviz.analysis.arm_names import arm_names
 from specviz.analysis.benchmark.results import Slo, load_text
-from specviz.config import EngineKind, Method, RunConfig, Sampling
+from specviz.config import EngineKind, RunConfig, Sampling
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
 
 MAX_CONCURRENCY = 1024
@@ -31,7 +32,7 @@ class Grid(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How requests are sent: `concurrency` at a time, each behind the one before (closed loop), or
+    """How requests are sent: `concurrency` at a time, each after the one before (closed loop), or
     as they come at `request_rate` per second (open loop, Poisson arrivals)."""
 
     concurrency: int | None = None

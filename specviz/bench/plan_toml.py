@@ -33,8 +33,9 @@ import tomli_w
 
 from specviz.analysis.benchmark.results import Slo
 from specviz.bench.plan import Grid, Load, Plan, PlanArm
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
 
 _PLAN_KEYS = {
@@ -53,7 +54,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def read_plan(path: Path) -> Plan:
-    """The plan in a file; prompt files are found beside it. Raises UsageError."""
+    """The plan in a file; relative paths start at its folder. Raises UsageError."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -184,7 +185,7 @@ def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
 
 
 def _path(given: Any, folder: Path | None) -> str | None:
-    """A folder on disk, relative to the plan; anything else stays the name that it is."""
+    """A folder on disk, relative to the plan; anything else is a name and stays as it is."""
     if given is None:
         return None
     name = _text(given, "model and draft")

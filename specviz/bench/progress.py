@@ -1,4 +1,4 @@
-"""What a running benchmark tells while it runs: pages and the terminal show the same."""
+"""The progress of a running benchmark, as pages, the terminal and the API show it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 
 class BenchPhase(StrEnum):
-    """Where a benchmark stands; the last five are final for this process, all but the first of
-    those can be resumed."""
+    """The state of a benchmark. The last four are final for this process; of these, all but
+    `FINISHED` can be resumed."""
 
     STARTING = "starting"
     RUNNING = "running"
@@ -27,7 +27,7 @@ class BenchPhase(StrEnum):
 @dataclass(frozen=True, slots=True)
 class ArmProgress:
     """One arm so far. `phase`: waiting, starting, measuring, finished or failed; `note` says more
-    (what its server does while it loads, why it failed). Figures are of all requests so far, None
+    (loading stage of its server, reason of a failure). Figures are of all requests so far, None
     before the first."""
 
     arm: str
@@ -43,8 +43,8 @@ class ArmProgress:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A benchmark so far. `doing` names the round under way, `left_s` is None until it can be told
-    from what was measured."""
+    """A benchmark so far. `doing` names the round under way, `left_s` is None until it can be
+    estimated from finished blocks."""
 
     benchmark_id: str
     name: str

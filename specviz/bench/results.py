@@ -12,8 +12,8 @@ from specviz.bench.arm import arm_row
 from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import parse_plan
 from specviz.bench.schedule import rounds_of_arms
-from specviz.config import Method
 from specviz.engines.embedded.options import dtype_of
+from specviz.methods import Method
 from specviz.store import ArmRow, Store
 from specviz.store.benchmarks.reads import (
     read_arms,
@@ -103,9 +103,9 @@ def _dtypes(plan: Plan, arms: Sequence[ArmState]) -> list[str]:
     return [auto if dtype == "auto" else dtype for dtype in asked]
 
 
-def _caching(told: bool | None) -> str | None:
+def _caching(caches: bool | None) -> str | None:
     """A server that caches got requests that miss its cache; see `servers.timing.timed_server`."""
-    return None if told is None else ("salted" if told else "off")
+    return None if caches is None else ("salted" if caches else "off")
 
 
 def _arms(plan: Plan, opened: dict[int, ArmRow]) -> list[ArmRow]:

@@ -22,7 +22,7 @@ from specviz.store import BenchmarkLog, RoundRow
 
 WATCH_S = 0.5
 COUNTERS_SETTLE_S = 0.1
-"""A server counts a step a moment after it has streamed it."""
+"""A server counts a step shortly after it has streamed it."""
 
 
 class RoundUnderWay:
@@ -51,7 +51,7 @@ class RoundUnderWay:
         self._usages: list[Usage] = []
 
     def next_block(self) -> None:
-        """A block that was interrupted goes on as another one: its wall time is its own."""
+        """An interrupted block goes on as a new one with its own wall time."""
         self.block = uuid.uuid4().hex
 
     async def begin(self, log: BenchmarkLog, plan: Plan) -> None:
@@ -60,7 +60,7 @@ class RoundUnderWay:
         self._before = await self._counters()
 
     async def end(self, log: BenchmarkLog) -> None:
-        """Save what the round came to. Raises StoreError."""
+        """Save the round's counters and usage. Raises StoreError."""
         await asyncio.sleep(COUNTERS_SETTLE_S)
         after = await self._counters()
         row = self._row()
@@ -76,7 +76,7 @@ class RoundUnderWay:
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
-        """Look now and then at what the arm uses while a block runs, and once at its end."""
+        """Sample the arm's memory and GPU use while a block runs, and once at its end."""
         watch = asyncio.create_task(self._watch())
         try:
             yield
@@ -98,7 +98,7 @@ class RoundUnderWay:
         try:
             return await self.arm.opened.counters()
         except EngineError:
-            self.whole = False  # a server that is gone counts nothing; its arm says so
+            self.whole = False  # the server is gone; its arm reports why
             return None
 
     def _row(self) -> RoundRow:

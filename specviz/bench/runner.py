@@ -1,9 +1,9 @@
 """One benchmark from its first server to its last request.
 
-    group of arms → servers up → stage → warm-up → blocks, arm after arm → what the round came to
+    group of arms → servers up → stage → warm-up → blocks, arm after arm → counters of the round
 
-Everything that finishes is in the store at once; `Bench` can be run again over the same store and
-asks only for what is missing.
+Every finished request is stored at once; a `Bench` over the same store sends only the requests
+that are missing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from specviz.bench.schedule import Stage, blocks, rounds_of_arms, stages, turns_
 from specviz.bench.tally import Tally
 from specviz.config import EngineKind, RunConfig, RunStatus, Sampling
 from specviz.errors import RequestRefused, SpecvizError
-from specviz.live.measuring_lock import Turn
+from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import TimedArm
 from specviz.prompts.sets import Conversation
 from specviz.store import ArmRow, BenchmarkLog, SampleRow
@@ -37,7 +37,7 @@ OpenTimedArm = Callable[[RunConfig, Note], Awaitable[TimedArm]]
 WARM_UP_TOKENS = 32
 PAUSE_POLL_S = 0.1
 FAILURES_IN_A_ROW = 5
-"""After so many an arm is given up: it will not answer the others either."""
+"""After this many an arm is given up."""
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class Bench:
     log: BenchmarkLog
     tally: Tally
     control: Control
-    turn: Turn
+    measuring_lock: MeasuringLock
     done: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
     opened: Mapping[int, ArmRow] = field(default_factory=dict)
     refused: int = 0
@@ -155,8 +155,8 @@ class Bench:
         arm = round_.arm
         rng = random.Random(f"{self.plan.seed}/{stage.repetition}/{number}")
         while talks and await self._may_go_on(arm):
-            await self.turn.yields()
-            async with self.turn.taken():
+            await self.measuring_lock.let_others_go()
+            async with self.measuring_lock.hold():
                 self._say(stage, arm)
                 under_way = Block(
                     talks,
@@ -260,7 +260,7 @@ class Bench:
         ]
         answers: list[Answered] = []
         while short and await self._may_go_on(arm):
-            async with self.turn.taken():
+            async with self.measuring_lock.hold():
                 block = Block(
                     short, arm.engine.sample, answers.append, lambda: self.control.goes_on
                 )
@@ -292,8 +292,8 @@ class Bench:
         return [talk for talk in talks if talk.turns_left]
 
     def _talk(self, stage: Stage, arm: int, index: int, answers: tuple[str, ...]) -> Talk:
-        """A seed makes a server draw for each request apart, which costs time: only the embedded
-        engine, which draws so anyway, gets one."""
+        """Only the embedded engine gets a seed: a server would sample each request of a batch
+        separately, which costs time."""
         conversation = self.conversations[index]
         longest = self.plan.max_tokens
         asked = min(conversation.max_tokens or longest, longest)
@@ -315,7 +315,7 @@ class Bench:
 
 
 def outcome(bench: Bench) -> tuple[RunStatus, str | None]:
-    """How a benchmark ended that was not cancelled, and why something is missing."""
+    """The status of a benchmark that was not cancelled, and why requests are missing."""
     arms = bench.tally.arms
     missing = sum(arm.planned - arm.done for arm in arms)
     errors = [f"{arm.name}: {arm.error}" for arm in arms if arm.error]
@@ -324,5 +324,5 @@ def outcome(bench: Bench) -> tuple[RunStatus, str | None]:
     if errors:
         return RunStatus.PARTIAL, " ".join(errors)
     if missing > bench.refused:
-        return RunStatus.PARTIAL, f"{missing} requests failed: resume to ask them again."
+        return RunStatus.PARTIAL, f"{missing} requests failed: resume to send them again."
     return RunStatus.FINISHED, None

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from specviz.bench.plan import Load, Plan
-from specviz.config import Method
+from specviz.methods import Method
 
 BLOCK_ROUNDS = 4
 """A block keeps its streams full this many times over, so that filling and draining, which a block

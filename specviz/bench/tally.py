@@ -15,7 +15,7 @@ from specviz.bench.progress import ArmProgress, BenchPhase, Progress
 from specviz.sample import Sample
 
 KEPT_TPOT = 500
-"""Of this many last requests the current TPOT is the median."""
+"""The current TPOT is the median of this many last requests."""
 
 
 @dataclass(slots=True)

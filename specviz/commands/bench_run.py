@@ -16,8 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from specviz import runtime
-from specviz.analysis.digits import digits
-from specviz.analysis.durations import duration
+from specviz.analysis.text import digits, duration
 from specviz.bench.board import BenchBoard
 from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import read_plan

@@ -208,9 +208,8 @@ def _print(found: dict[str, Any]) -> None:
     from rich.text import Text
 
     from specviz.analysis.cost.interval import Interval
-    from specviz.analysis.cost.money import dollars, dollars_with, percent_with
     from specviz.analysis.cost.payback import Outcome, Payback
-    from specviz.analysis.digits import digits
+    from specviz.analysis.text import digits, dollars, dollars_with, percent_with
 
     console = Console(highlight=False)
     if not console.is_terminal:

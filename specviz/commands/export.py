@@ -49,7 +49,7 @@ def export(
     if as_json:
         print(json.dumps(done.to_dict(), ensure_ascii=False, indent=2))
         return
-    from specviz.analysis.sizes import size_text
+    from specviz.analysis.text import size_text
 
     count = sum(done.rows.values())
     print(f"{done.path}: {count:,} rows of {len(done.rows)} tables, {size_text(done.bytes)}")

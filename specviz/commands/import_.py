@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from specviz.commands.options import DbOption, JsonOption
-from specviz.config import Method
 from specviz.errors import SpecvizError, UsageError
+from specviz.methods import Method
 
 if TYPE_CHECKING:
     from specviz.store import Location
@@ -93,6 +93,6 @@ def _told(imported: Imported) -> dict[str, Any]:
 
 def _plain(text: str) -> str:
     """Names and ids come from files: they must not reach the terminal as control sequences."""
-    from specviz.analysis.terminal import terminal_text
+    from specviz.analysis.text import terminal_text
 
     return terminal_text(text)

@@ -66,7 +66,7 @@ def _print(found: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from specviz.analysis.terminal import terminal_text
+    from specviz.analysis.text import terminal_text
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in found["columns"]:
@@ -91,8 +91,7 @@ def _is_integer(kind: str) -> bool:
 def _cell(value: Any) -> Any:
     from rich.text import Text
 
-    from specviz.analysis.terminal import terminal_text
-    from specviz.analysis.visible import shortened
+    from specviz.analysis.text import shortened, terminal_text
 
     if value is None:
         return Text("NULL", style="dim")

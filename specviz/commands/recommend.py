@@ -2,7 +2,7 @@
 
 The JSON is one object:
 
-    situation    what was known: the answers by name (the option's, but draft_acceptance_rate), and
+    deployment    what was known: the answers by name (the option's, but draft_acceptance_rate), and
                  the sources of those that were read
     recommendation  speculate (on, off, undecided), leaf, method, technique, k, expected, reasons,
                  missing, contradictions, router, tree (every question)
@@ -26,9 +26,9 @@ from specviz.commands.options import DbOption, JsonOption
 from specviz.errors import UsageError
 
 if TYPE_CHECKING:
+    from specviz.analysis.advisor.deployment import Deployment, KnownFacts
     from specviz.analysis.advisor.draft import Check
     from specviz.analysis.advisor.recommend import Recommendation
-    from specviz.analysis.advisor.situation import Facts, Situation
     from specviz.store import Location
 
 USUAL_CONTEXT = 4096
@@ -102,9 +102,9 @@ def recommend(
 
     Measured figures win over rules of thumb.
     """
+    from specviz.analysis.advisor.deployment import deployment_of
     from specviz.analysis.advisor.inputs import INPUTS
     from specviz.analysis.advisor.recommend import recommend as recommended
-    from specviz.analysis.advisor.situation import situation_of
 
     values = locals()
     known = {name: values[name] for name in INPUTS if values[name] is not None}
@@ -113,12 +113,12 @@ def recommend(
         raise UsageError("Give both --target and --draft, or neither.")
     checks: tuple[Check, ...] = ()
     if target is not None and draft is not None:
-        checks, of_pair = _pair(target, draft, context, situation_of(known, *facts))
+        checks, of_pair = _pair(target, draft, context, deployment_of(known, *facts))
         facts.append(of_pair)
-    situation = situation_of(known, *facts)
-    found = recommended(situation)
+    deployment = deployment_of(known, *facts)
+    found = recommended(deployment)
     command = _command(found, target, draft)
-    print(_json(situation, found, checks, command) if as_json else _text(found, checks, command))
+    print(_json(deployment, found, checks, command) if as_json else _text(found, checks, command))
 
 
 def _facts(
@@ -127,11 +127,11 @@ def _facts(
     db: Location | None,
     temperature: float | None,
     concurrency: int | None,
-) -> list[Facts]:
+) -> list[KnownFacts]:
     import asyncio
 
-    from specviz.bench.advisor_facts import facts_of_benchmark, facts_of_server
     from specviz.bench.results import results_of
+    from specviz.known_facts import facts_of_benchmark, facts_of_server
     from specviz.store import default_location, open_store
     from specviz.store.benchmarks.reads import read_benchmarks
 
@@ -158,20 +158,21 @@ def _facts(
 
 
 def _pair(
-    target: str, draft: str, context: int, situation: Situation
-) -> tuple[tuple[Check, ...], Facts]:
+    target: str, draft: str, context: int, deployment: Deployment
+) -> tuple[tuple[Check, ...], KnownFacts]:
     from specviz.analysis.advisor.draft import Load, check_pair, facts_of
     from specviz.engines.model_folder import read_pair
 
     pair = read_pair(target, draft)
-    load = Load(context, situation.concurrency or 1, situation.spare_memory_gb)
-    source = situation.source("acceptance") if situation.acceptance is not None else None
-    checks = check_pair(pair, load, situation.acceptance, source, situation.text)
+    load = Load(context, deployment.concurrency or 1, deployment.spare_memory_gb)
+    source = deployment.source("acceptance") if deployment.acceptance is not None else None
+    checks = check_pair(pair, load, deployment.acceptance, source, deployment.text)
     return checks, facts_of(checks, pair)
 
 
 def _command(found: Recommendation, target: str | None, draft: str | None) -> str | None:
-    from specviz.config import EngineKind, Method
+    from specviz.config import EngineKind
+    from specviz.methods import Method
     from specviz.servers.kinds import launcher_of
     from specviz.servers.launch.printed_command import serving_command
 
@@ -191,15 +192,15 @@ def _command(found: Recommendation, target: str | None, draft: str | None) -> st
 
 
 def _json(
-    situation: Situation,
+    deployment: Deployment,
     found: Recommendation,
     checks: tuple[Check, ...],
     command: str | None,
 ) -> str:
     document: dict[str, Any] = {
         "situation": {
-            "answers": {_key(name): value for name, value in situation.answers.items()},
-            "sources": {_key(name): str(source) for name, source in situation.sources.items()},
+            "answers": {_key(name): value for name, value in deployment.answers.items()},
+            "sources": {_key(name): str(source) for name, source in deployment.sources.items()},
         },
         "recommendation": found.to_dict(),
         "draft": [asdict(check) for check in checks],

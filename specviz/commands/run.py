@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from specviz.commands.options import DbOption, JsonOption
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
+from specviz.methods import Method
 
 
 def run(

@@ -15,8 +15,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from specviz.analysis.digits import digits
+from specviz import palette
 from specviz.analysis.metrics import summarise
+from specviz.analysis.text import digits
 from specviz.config import Prompt, Run, RunConfig, RunStatus
 from specviz.errors import SpecvizError, UsageError
 from specviz.live.record import Outcome, answer, store_failure
@@ -28,12 +29,13 @@ from specviz.store import Location, RunSink, StoreBusy, default_location, open_s
 from specviz.trace import Event, Origin, Step, Trace, Verdict, fold
 
 STYLES = {
-    Origin.ACCEPTED: "green underline",
-    Origin.RECOVERED: "bold red",
-    Origin.BONUS: "bold blue",
+    Origin.ACCEPTED: f"underline {palette.ACCEPTED}",
+    Origin.RECOVERED: f"bold {palette.RECOVERED}",
+    Origin.BONUS: f"bold {palette.BONUS}",
     Origin.TARGET: "",
     Origin.UNKNOWN: "dim",
 }
+REJECTED = f"strike {palette.REJECTED}"
 
 
 def run_once(
@@ -180,7 +182,7 @@ def _coloured(trace: Trace) -> Text:
             text.append(_visible(token.text), STYLES[token.origin])
         for draft in step.drafted:
             if draft.verdict is Verdict.REJECTED and draft.text:
-                text.append(_visible(draft.text).replace("\n", "⏎"), "strike dim magenta")
+                text.append(_visible(draft.text).replace("\n", "⏎"), REJECTED)
         for token in rest:
             text.append(_visible(token.text), STYLES[token.origin])
     return text

@@ -13,7 +13,7 @@ The JSON has one object per question that was asked, null for the others:
     rejection target_probs, draft_probs (both scaled to 1) → acceptance, total_variation,
               residual (null: nothing is ever rejected)
     k         benchmark, method, temperature, concurrency, category, memory_gb → benchmark_id,
-              method, engine, place, sources: "measured here", "replayed exactly", "predicted from
+              method, engine, place, sources: "measured here", "redrafted exactly", "predicted from
               one run", each with note, best_k, best_speedup, plateau (Ks within 2 %) and ks: k,
               memory_gb, speedup (ratio, low, high, or null), and tpot_ms, mean_acceptance_length,
               draft_acceptance_rate (each value, low, high, or null)

@@ -1,4 +1,4 @@
-"""A benchmark's arms as its figures tell them apart: families, colours, names beside lines."""
+"""How figures distinguish a benchmark's arms: families, colours, names next to lines."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import plotly.graph_objects as go
 
 from specviz.analysis.benchmark.families import families
 from specviz.analysis.benchmark.results import ArmState
-from specviz.figures.style import ARM_COLOURS, BASELINE, blended, plain
-
-FAMILY_COLOURS = (*ARM_COLOURS, "#E69F00", "#56B4E9", "#8f6fd1", "#a8763e")
-"""Okabe and Ito's colours that are readable on white and on black, and two more."""
+from specviz.figures.style import blended, plain
+from specviz.palette import BASELINE, FAMILY_COLOURS
 
 PALEST = 0.45
 """Share of its family's colour that the smallest K has; the largest has all of it."""
@@ -33,7 +31,7 @@ class LineEnd:
 def arm_colours(arms: Sequence[ArmState], shown: Collection[int] | None = None) -> dict[int, str]:
     """One colour per arm, by `arm_index`: a hue per family, stronger with K; baselines grey.
 
-    `shown`: the arms that a chart has, None for all; the fewer, the better they are told apart.
+    `shown`: the arms that a chart has, None for all; the fewer, the easier to distinguish.
     """
     colours: dict[int, str] = {}
     hues = 0

@@ -8,20 +8,11 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from specviz.analysis.depths import accepted_path
-from specviz.analysis.digits import probability_text
+from specviz.analysis.text import probability_text, shortened, token_name
 from specviz.analysis.tree_layout import layout
 from specviz.analysis.verdict_text import candidate_text, judgement_text
-from specviz.analysis.visible import shortened, token_name
-from specviz.figures.style import (
-    ACCEPTED,
-    MONO,
-    RECOVERED,
-    REJECTED,
-    Ground,
-    blended,
-    plain,
-    token_label,
-)
+from specviz.figures.style import MONO, Ground, blended, plain, token_label
+from specviz.palette import ACCEPTED, RECOVERED, REJECTED
 from specviz.trace import ROOT, EmittedToken, Origin, Step, TokenDecision, Verdict
 
 ROW_PX = 52
@@ -49,7 +40,7 @@ class _Node:
 
 
 def draft_tree(step: Step, context: str, ground: Ground, *, typical: bool = False) -> go.Figure:
-    """Every drafted token of `step` with its verdict; hovering tells all that is known.
+    """Every drafted token of `step` with its verdict; hovering shows all that is known.
 
     `context` is the text before the step, empty for the first one. `typical`: the arm judges by
     typical acceptance, at temperature above 0.
@@ -93,8 +84,8 @@ def _context_node(context: str, row: float, ground: Ground) -> _Node:
 def _token_node(token: TokenDecision, row: float, hover: str, ground: Ground) -> _Node:
     unverified = token.verdict is Verdict.UNVERIFIED
     colours = {Verdict.ACCEPTED: ACCEPTED, Verdict.REJECTED: REJECTED}
-    told = [token.target_prob, token.draft_prob, token.accept_prob]
-    target, draft, accept = ("–" if value is None else f"{value:.2f}" for value in told)
+    probabilities = [token.target_prob, token.draft_prob, token.accept_prob]
+    target, draft, accept = ("–" if value is None else f"{value:.2f}" for value in probabilities)
     return _Node(
         column=token.depth,
         row=row,
@@ -112,9 +103,9 @@ def _own_node(token: EmittedToken, column: int, row: float, parent: int, ground:
     colours = {Origin.RECOVERED: RECOVERED, Origin.BONUS: ground.bonus}
     why = {
         Origin.RECOVERED: "drawn by the target in place of the rejected ones",
-        Origin.BONUS: "the draft was accepted to its end, so the target adds one of its own",
+        Origin.BONUS: "the draft was accepted to its end, so the target adds one more",
     }
-    lines = [f"<b>{token_label(token.text, 400)}</b>", f"token id {_told(token.token_id)}"]
+    lines = [f"<b>{token_label(token.text, 400)}</b>", f"token id {_or_unknown(token.token_id)}"]
     hover = "<br>".join([*lines, f"{token.origin.value}: {why.get(token.origin, '')}"])
     colour = colours.get(token.origin, ground.muted)
     name = token_name(token.text)
@@ -125,7 +116,7 @@ def _token_hover(step: Step, place: int, *, typical: bool) -> str:
     token = step.drafted[place]
     lines = [
         f"<b>{token_label(token.text, 400)}</b>",
-        f"token id {_told(token.token_id)} · depth {token.depth} · "
+        f"token id {_or_unknown(token.token_id)} · depth {token.depth} · "
         f"candidate {candidate_text(step, token)}",
         f"<b>{token.verdict.value}</b>",
         *_probability_lines(token),
@@ -152,8 +143,8 @@ def _probability_lines(token: TokenDecision) -> Iterator[str]:
             yield f"{label} {plain(probability_text(value) or '')}"
 
 
-def _told(value: int | None) -> str:
-    return "not told" if value is None else str(value)
+def _or_unknown(value: int | None) -> str:
+    return "not reported" if value is None else str(value)
 
 
 def _edge(parent: _Node, child: _Node, ground: Ground) -> dict[str, object]:

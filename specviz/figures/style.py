@@ -7,18 +7,8 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from specviz.analysis.visible import shortened, token_name
-
-ACCEPTED = "#009E73"
-RECOVERED = "#D55E00"
-BONUS = "#0072B2"
-REJECTED = "#CC79A7"
-BASELINE = "#8a8f98"
-DRAFTING = "#E69F00"
-"""The draft lane; the verify lane has the colour of the baseline, which verifies nothing else."""
-
-ARM_COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7")
-"""Okabe and Ito's colours, distinguishable with any colour vision (jfly.uni-koeln.de/color)."""
+from specviz.analysis.text import shortened, token_name
+from specviz.palette import BONUS, BONUS_ON_DARK
 
 MONO = "ui-monospace, DejaVu Sans Mono, Menlo, Consolas, monospace"
 
@@ -35,7 +25,7 @@ class Ground:
 
 
 LIGHT = Ground("#ffffff", "#1b1f24", "#68727d", "#d5d9de", BONUS)
-DARK = Ground("#0f1216", "#e8eaed", "#9aa3ad", "#3a414a", "#56B4E9")
+DARK = Ground("#0f1216", "#e8eaed", "#9aa3ad", "#3a414a", BONUS_ON_DARK)
 
 
 def styled(figure: go.Figure, *, x_title: str, y_title: str) -> go.Figure:
@@ -66,5 +56,5 @@ def token_label(text: str | None, most: int = 40) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that plotly shows as it is."""
+    """Text escaped for plotly."""
     return escape(text, quote=False)

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from specviz.analysis.overlap import both_at_work, spans_of
-from specviz.figures.style import ACCEPTED, BASELINE, DRAFTING, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import ACCEPTED, BASELINE, DRAFTING
 from specviz.trace import Lane, Step
 
 LANES = ("draft", "verify", "both at once")
@@ -22,7 +23,7 @@ Bar = tuple[int | None, float, float]
 def timeline(arms: Mapping[str, Sequence[Step]]) -> go.Figure:
     """The lanes of every arm's steps; each arm's first step begins at 0 ms.
 
-    Steps are shaded in turn, so that neighbours can be told apart.
+    Steps are shaded in turn, so that neighbours can be distinguished.
     """
     figure = go.Figure()
     ticks: list[tuple[float, str]] = []

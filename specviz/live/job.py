@@ -1,6 +1,6 @@
-"""One prompt on up to four arms, as a background job that anyone may watch.
+"""One prompt on up to four arms, as a background job that any number of browsers may watch.
 
-An `ArmLog` only grows: whoever watches remembers how many events it has seen. It is written by
+An `ArmLog` only grows: each watcher remembers how many events it has seen. It is written by
 the job's thread and read by any number of WebSockets.
 """
 
@@ -14,7 +14,8 @@ from enum import StrEnum
 
 from specviz.analysis.lossless import Comparison, compare
 from specviz.analysis.metrics import Metrics, summarise
-from specviz.config import Method, Prompt, RunConfig, RunStatus
+from specviz.config import Prompt, RunConfig, RunStatus
+from specviz.methods import Method
 from specviz.trace import Event, Trace, fold
 from specviz.wire import event_to_dict
 
@@ -22,7 +23,7 @@ MAX_ARMS = 4
 
 
 class Phase(StrEnum):
-    """Where an arm stands; the last four are final."""
+    """The state of an arm; the last four are final."""
 
     WAITING = "waiting"
     STARTING = "starting"
@@ -68,7 +69,7 @@ class ArmLog:
 
 
 class Job:
-    """Arms that answer the same prompt, one after another (fair on one machine) or at once."""
+    """Arms that answer the same prompt, one after another (fair on one machine) or all at once."""
 
     def __init__(self, job_id: str, prompt: Prompt, arms: list[ArmLog], *, at_once: bool) -> None:
         self.job_id = job_id

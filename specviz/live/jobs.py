@@ -1,6 +1,6 @@
 """The process-wide board of background jobs: start, find, cancel.
 
-Each job runs in one plain thread with its own event loop; nothing here knows of pages or sockets.
+Each job runs in one plain thread with its own event loop; it knows nothing of pages or sockets.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from specviz.config import Prompt, Run, RunConfig, RunStatus
 from specviz.engines.base import Engine
 from specviz.errors import SpecvizError, UsageError
 from specviz.live.job import MAX_ARMS, ArmLog, Job, Phase
-from specviz.live.measuring_lock import Turn
+from specviz.live.measuring_lock import MeasuringLock
 from specviz.live.record import answer, store_failure
 from specviz.store import RunSink
 
@@ -29,19 +29,21 @@ OpenArm = Callable[[RunConfig, Note], Awaitable[tuple[Engine, RunConfig]]]
 _log = logging.getLogger(__name__)
 
 KEPT_JOBS = 50
-"""Finished jobs that stay watchable; older ones are in the store."""
+"""Finished jobs kept in memory; older ones are in the store."""
 
 
 class JobBoard:
     """All jobs of this process."""
 
-    def __init__(self, open_arm: OpenArm, store: RunSink, turn: Turn | None = None) -> None:
+    def __init__(
+        self, open_arm: OpenArm, store: RunSink, measuring_lock: MeasuringLock | None = None
+    ) -> None:
         self._open_arm = open_arm
         self._store = store
         self._jobs: dict[str, Job] = {}
         self._running: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = {}
         self._lock = threading.Lock()
-        self._turn = turn or Turn()
+        self._measuring_lock = measuring_lock or MeasuringLock()
 
     def start(self, prompt: Prompt, configs: Sequence[RunConfig], *, at_once: bool = False) -> Job:
         """Start a job. Raises UsageError for no arm or too many."""
@@ -85,13 +87,13 @@ class JobBoard:
                 if not arm.phase.is_final:
                     arm.end(RunStatus.CANCELLED, "cancelled before it started")
         except Exception as error:
-            # a defect of ours: whoever watches must not wait for ever, and the log gets the rest
+            # a bug: watchers must not wait for ever; the details go to the log
             for arm in job.arms:
                 if not arm.phase.is_final:
                     arm.end(
                         RunStatus.FAILED, f"{type(error).__name__}: {error} (see the app's log)"
                     )
-            _log.exception("A job ended in a defect.")
+            _log.exception("A job ended in an unexpected error.")
         finally:
             with self._lock:
                 self._running.pop(job.job_id, None)
@@ -103,10 +105,10 @@ class JobBoard:
         with self._lock:
             self._running[job.job_id] = (asyncio.get_running_loop(), task)
         async with AsyncExitStack() as engines:
-            # servers load side by side; measuring begins when none is loading any more
+            # servers load in parallel; measuring starts when all are loaded
             opened = await asyncio.gather(*(self._open(job, arm, engines) for arm in job.arms))
             ready = [(arm, engine) for arm, engine in zip(job.arms, opened, strict=True) if engine]
-            async with self._my_turn([arm for arm, _ in ready]):
+            async with self._measuring([arm for arm, _ in ready]):
                 if job.at_once:
                     await asyncio.gather(*(self._answer(job, arm, engine) for arm, engine in ready))
                 else:
@@ -114,14 +116,14 @@ class JobBoard:
                         await self._answer(job, arm, engine)
 
     @asynccontextmanager
-    async def _my_turn(self, arms: Sequence[ArmLog]) -> AsyncIterator[None]:
-        """One job answers at a time: another's requests would spoil the figures of both."""
+    async def _measuring(self, arms: Sequence[ArmLog]) -> AsyncIterator[None]:
+        """One job at a time: requests of another would slow both down."""
 
         def say(note: str | None) -> None:
             for arm in arms:
                 arm.note = note
 
-        async with self._turn.taken(lambda: say("waiting for another run to finish")):
+        async with self._measuring_lock.hold(lambda: say("waiting for another run to finish")):
             say(None)
             yield
 

@@ -1,4 +1,4 @@
-"""Who may measure: one job or benchmark at a time, because both would spoil the other's figures."""
+"""Only one job, benchmark or redraft measures at a time: two at once would slow each other down."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from contextlib import asynccontextmanager
 POLL_S = 0.05
 
 
-class Turn:
-    """Taken by event loops of different threads. A benchmark takes it for one block at a time, and
-    `yields` to whoever is waiting before the next."""
+class MeasuringLock:
+    """One per process, held from event loops of different threads.
+
+    A benchmark holds it for one block at a time, and lets whoever waits go before the next.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -20,8 +22,8 @@ class Turn:
         self._waiting = 0
 
     @asynccontextmanager
-    async def taken(self, on_wait: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
-        """Wait until nobody else measures; `on_wait` is called while waiting."""
+    async def hold(self, on_wait: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
+        """Wait until nothing else measures; `on_wait` is called while waiting."""
         self._add(1)
         try:
             while not self._lock.acquire(blocking=False):
@@ -34,8 +36,8 @@ class Turn:
         finally:
             self._lock.release()
 
-    async def yields(self) -> None:
-        """Let those who are waiting go first. Call without holding the turn."""
+    async def let_others_go(self) -> None:
+        """Wait until nobody waits any more. Call it without holding the lock."""
         while self._waiting:
             await asyncio.sleep(POLL_S)
 

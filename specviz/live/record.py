@@ -25,7 +25,7 @@ class Outcome:
 async def answer(
     engine: Engine, run: Run, prompt: Prompt, sink: RunSink, on_event: Callable[[Event], None]
 ) -> Outcome:
-    """Run one request, hand every event to `on_event` and to the store, and say how it ended.
+    """Run one request, hand every event to `on_event` and to the store, and return how it ended.
 
     Errors of the engine and the store end up in the outcome: what arrived is kept. A cancelled
     task is stored as cancelled before CancelledError goes on.
@@ -60,7 +60,7 @@ async def answer(
 
 
 def store_failure(run: Run, prompt: Prompt, sink: RunSink, error: str) -> str:
-    """Keep a run that never came to its request; returns the sentence to show."""
+    """Store a run whose request was never sent; returns the sentence to show."""
     try:
         sink.start_run(run)
         sink.recorder(run.run_id, prompt).finish(RunStatus.FAILED, error=error)

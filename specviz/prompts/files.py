@@ -38,7 +38,7 @@ def read_conversations(path: Path, form: str | None = None) -> tuple[Conversatio
 
 
 def recognised(path: Path, text: str) -> str:
-    """The form of a file by its content. Raises UsageError if it cannot be told."""
+    """The form of a file by its content. Raises UsageError if no form fits."""
     choose = f"say which format it has: {KNOWN}"
     if path.suffix.lower() in TABLES or "\0" in text:
         raise UsageError(f"{path} is a table or not a text: export it as JSONL, or {choose}.")
@@ -51,7 +51,7 @@ def recognised(path: Path, text: str) -> str:
     form = form_of(first.data) if first else None
     if first and form is None:
         keys = ", ".join(map(repr, list(first.data)[:MOST_PLACES])) or "nothing"
-        raise UsageError(f"{first.place}: the form cannot be told from {keys}: {choose}.")
+        raise UsageError(f"{first.place}: no format has the keys {keys}: {choose}.")
     return form or "specviz"
 
 
@@ -134,7 +134,7 @@ def _reason(error: Exception) -> str:
 def _entry(data: object, path: Path, line: int, number: int | None = None) -> Entry:
     if not isinstance(data, dict):
         place = Entry({}, str(path), line, number).place
-        raise UsageError(f"{place}: this is no JSON object: write one {{...}} per prompt.")
+        raise UsageError(f"{place}: this is not a JSON object: write one {{...}} per prompt.")
     return Entry(data, str(path), line, number)
 
 
@@ -151,7 +151,7 @@ def _refuse_placeholders(
         at, prompt = found[0]
         quoted = " ".join(prompt.split())[:LONGEST_QUOTE]
         raise UsageError(
-            f"{path}, {_listed([at for at, _ in found])}: placeholders are no prompts "
+            f"{path}, {_listed([at for at, _ in found])}: placeholders are not prompts "
             f'({at}: "{quoted}"): put real text there or remove them.'
         )
 

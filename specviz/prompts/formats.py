@@ -1,6 +1,6 @@
-"""The forms of prompt files: what one entry of each form says, as a conversation.
+"""The formats of prompt files: one entry of each format as a conversation.
 
-Knows neither files nor sets: an `Entry` comes in with the place it stands at, for messages.
+Knows neither files nor sets: an `Entry` has its file and line for messages.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Entry:
 
     @property
     def at(self) -> str:
-        # An array may stand on one line.
+        # An array may be on one line.
         line = f"line {self.line}"
         return line if self.number is None else f"entry {self.number} ({line})"
 
     @property
     def place(self) -> str:
-        """Where it stands, as messages begin: `qa.jsonl, line 3`."""
+        """File and line, as messages begin: `qa.jsonl, line 3`."""
         return f"{self.file}, {self.at}"
 
 
@@ -86,7 +86,7 @@ def read_sharegpt(entry: Entry) -> Conversation:
 
     The answers in the file are not used, the model gives its own; a system message before the
     first turn is kept. vLLM's bench (`ShareGPTDataset`) reads the same files differently: it asks
-    the first message alone, whoever wrote it, without system message; it takes the length of the
+    only the first message, from any author, without system message; it takes the length of the
     answer in the file for the longest answer; it leaves out conversations of one message and those
     under 4 or over 1024 prompt tokens; and it repeats prompts where there are too few.
     """
@@ -154,7 +154,7 @@ MARKS = {
     "body": "openai",
     "prompt": "specviz",
 }
-"""The key that tells a form, the surest first."""
+"""The key that identifies a form, the surest first."""
 
 
 def form_of(data: Mapping[str, object]) -> str | None:
@@ -196,7 +196,7 @@ def _sound(entry: Entry, key: str, value: object) -> str:
     """The value as a text that can be sent."""
     if not isinstance(value, str):
         found = "missing" if value is None else type(value).__name__
-        raise UsageError(f'{entry.place}: "{key}" must be a text, it is {found}.')
+        raise UsageError(f'{entry.place}: "{key}" must be text, it is {found}.')
     try:
         value.encode()
     except UnicodeEncodeError as error:

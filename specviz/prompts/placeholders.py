@@ -1,6 +1,6 @@
-"""Prompts that stand where a prompt should be: empty ones, template slots, fillers, notes.
+"""Placeholders in prompt files: empty prompts, template slots, fillers, notes.
 
-Measured like real text they mislead: repeated and random tokens are drafted unlike language, and a
+They give misleading measurements: repeated and random tokens are drafted unlike language, and a
 hundred copies of one note are one prompt. Only whole prompts are judged: code with braces, or a
 question about placeholders, is a real prompt.
 """
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 # A word twice may be meant ("Knock knock."), three times it fills a line.
 FEWEST_REPEATS = 3
 LONGEST_NOTE = 200
-# What may stand around a word or a note.
+# What may surround a word or a note.
 EDGES = " ()[]<>{}.,:;!?*#\"'`-–—…"
 
 _NOUN = r"(?:prompt|question|text|instruction|input|content|message|query|turn)s?"

@@ -94,7 +94,7 @@ def _drawn_by_weight(
     else:
         needed = shares(source.weights, source.count)
     _check_enough(needed, available, source.count, where)
-    # A seed of its own for each: another weight of one category does not redraw the others.
+    # One seed per category: changing one weight does not redraw the other categories.
     drawn = [
         conversation
         for category, number in needed.items()

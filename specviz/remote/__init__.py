@@ -1,1 +1,1 @@
-"""The client of a running app, for commands."""
+"""The client of a running app: what commands do through the app that owns the database."""

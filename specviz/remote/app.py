@@ -1,35 +1,71 @@
-"""What commands that call a running app have in common: nothing answers, or it refuses."""
+"""Every call to a running app: its URL, the token, timeouts, and what a refusal means."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-import httpx
+import httpx2
 
-from specviz.errors import StoreError, UsageError
+from specviz.errors import AppUnreachable, SpecvizError, StoreError, UsageError
+from specviz.remote.token import authorization
+
+TIMEOUT = httpx2.Timeout(60.0)
+FILE_TIMEOUT = httpx2.Timeout(30.0, read=600.0, write=600.0)
+"""For exports and imports: the app reads or writes a whole store meanwhile."""
+
+SHOWN = 200
+"""Characters of an answer that is not the app's own."""
+
+
+def client(url: str, token: str | None = None) -> httpx2.Client:
+    """An HTTP client of the app at `url`. Raises UsageError for a token that cannot be sent."""
+    return httpx2.Client(base_url=url, headers=authorization(token), timeout=TIMEOUT)
+
+
+def call(url: str, verb: str, path: str, *, token: str | None = None, **request: Any) -> Any:
+    """The JSON that the app at `url` answers; errors as of `answer`."""
+    with answer(url, verb, path, token=token, **request) as response:
+        response.read()
+        try:
+            return response.json()
+        except ValueError as error:
+            raise _failed(url, response) from error
 
 
 @contextmanager
-def answering(url: str) -> Iterator[None]:
-    """Raises StoreError if nothing answers there."""
+def answer(
+    url: str, verb: str, path: str, *, token: str | None = None, **request: Any
+) -> Iterator[httpx2.Response]:
+    """An accepted request's response, its body not read yet; `request` as httpx2 takes it.
+
+    Raises UsageError for what the app refuses (400), StoreError if it fails or lets nobody in, with
+    the app's own sentence where it gave one, and AppUnreachable if nothing answers.
+    """
+    url = url.rstrip("/")
     try:
-        yield
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise StoreError(
+        with client(url, token) as http, http.stream(verb, path, **request) as response:
+            if response.status_code != httpx2.codes.OK:
+                response.read()
+                raise _refusal(url, response)
+            yield response
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise AppUnreachable(
             f"The specviz app at {url} does not answer ({str(error) or type(error).__name__}): "
             "check that it is running."
         ) from error
 
 
-def check(url: str, response: httpx.Response) -> None:
-    """Raises UsageError for what the app refuses, StoreError if it failed; both in its words."""
-    if response.status_code == httpx.codes.OK:
-        return
+def _refusal(url: str, response: httpx2.Response) -> SpecvizError:
     try:
-        told = str(response.json()["error"])
+        sentence = str(response.json()["error"])
     except (ValueError, KeyError, TypeError):
-        told = f"The specviz app at {url} failed: HTTP {response.status_code}."
-    if response.status_code == httpx.codes.BAD_REQUEST:
-        raise UsageError(told)
-    raise StoreError(told)
+        return _failed(url, response)
+    kind = UsageError if response.status_code == httpx2.codes.BAD_REQUEST else StoreError
+    return kind(sentence)
+
+
+def _failed(url: str, response: httpx2.Response) -> StoreError:
+    shown = f"HTTP {response.status_code} {response.text[:SHOWN]}".strip()
+    return StoreError(f"The specviz app at {url} failed: {shown}")

@@ -1,75 +1,35 @@
-"""Handing runs to the app that owns the database, over its ingest route.
-
-An app on another machine asks for a token: both sides have it in SPECVIZ_INGEST_TOKEN.
-"""
+"""Runs recorded here and stored by a running app: the client of `/api/ingest`."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import httpx
-
 from specviz.config import Prompt, Run, RunStatus
-from specviz.errors import StoreError, UsageError
+from specviz.errors import SpecvizError, StoreError
+from specviz.remote.app import call
+from specviz.remote.token import authorization
 from specviz.store.runs.recorder import EventLog
 from specviz.store.runs.run_json import RecordedRequest, recording_to_dict
 from specviz.trace import Event, Trace
 
-INGEST_ROUTE = "/api/ingest"
-TOKEN = "SPECVIZ_INGEST_TOKEN"
-
-
-def ingest_token() -> str | None:
-    """The token of the environment, if one is set."""
-    return os.environ.get(TOKEN, "").strip() or None
-
-
-def authorization(token: str | None = None) -> dict[str, str]:
-    """The header that lets a program in, with the token of the environment unless one is given.
-
-    Raises UsageError for a token that cannot stand in a header.
-    """
-    token = token or ingest_token()
-    if token is None:
-        return {}
-    if not (token.isascii() and token.isprintable()) or " " in token:
-        raise UsageError(f"{TOKEN} may have letters, digits and ASCII signs only, and no spaces.")
-    return {"Authorization": f"Bearer {token}"}
-
 
 def post_run(
-    url: str,
-    run: Run,
-    requests: Sequence[RecordedRequest],
-    *,
-    token: str | None = None,
-    timeout_s: float = 30.0,
+    url: str, run: Run, requests: Sequence[RecordedRequest], *, token: str | None = None
 ) -> bool:
-    """Give a finished run to the app at `url`; False if the app has it, where it stays as it is.
+    """Store a finished run in the app at `url`; False if it was there already and stays as it is.
 
-    The token is that of the environment unless one is given. Raises StoreError if nothing answers
-    there or the app refuses it, UsageError for a token that cannot be sent.
+    The token is that of the environment unless one is given. Raises UsageError for a token that
+    cannot be sent, StoreError if nothing answers or the app refuses the run.
     """
+    authorization(token)  # a token that cannot be sent is the caller's mistake, not the app's
+    recording = recording_to_dict(run, requests)
     try:
-        response = httpx.post(
-            url.rstrip("/") + INGEST_ROUTE,
-            json=recording_to_dict(run, requests),
-            headers=authorization(token),
-            timeout=timeout_s,
-        )
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise StoreError(
-            f"Run {run.run_id} could not be handed to the specviz app at {url} "
-            f"({str(error) or type(error).__name__}): check that the app is running."
-        ) from error
-    if response.status_code != httpx.codes.OK:
-        raise StoreError(
-            f"The specviz app at {url} did not take run {run.run_id}: {_reason(response)}"
-        )
-    return bool(response.json()["stored"])
+        stored = call(url, "POST", "/api/ingest", token=token, json=recording)["stored"]
+    except SpecvizError as error:
+        raise StoreError(f"Run {run.run_id} was not stored: {error}") from error
+    return bool(stored)
 
 
 class RemoteStore:
@@ -122,11 +82,3 @@ class RemoteRecorder:
         status, error = self._end
         events = tuple(self._log.events)
         return RecordedRequest(self._prompt, events, status, self._started_at, error)
-
-
-def _reason(response: httpx.Response) -> str:
-    """What the app says in its JSON, else the start of whatever answered."""
-    try:
-        return str(response.json()["error"])
-    except (ValueError, KeyError, TypeError):
-        return f"HTTP {response.status_code} {response.text[:200]}".strip()

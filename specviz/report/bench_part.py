@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from specviz.analysis.benchmark.cell_figures import COLUMNS, cell_figures, load_of
 from specviz.analysis.benchmark.results import CounterCheck, Speedup
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.report.content import Json
 from specviz.report.markup import block, pairs, table, text
 
@@ -33,18 +33,18 @@ def bench_part(found: Json) -> str:
 
 
 def elsewhere_part(row: Json) -> str:
-    """Results that were not measured by specviz; says so first."""
+    """Results that another tool measured; says so first."""
     quantiles = ("mean", "p50", "p95", "p99")
     figures = [
         (f"{name} ms", *(digits(row[f"{metric}_{quantile}_ms"]) for quantile in quantiles))
         for name, metric in METRICS
     ]
-    told = [(column.replace("_", " "), row[column]) for column in ELSEWHERE]
+    named = [(column.replace("_", " "), row[column]) for column in ELSEWHERE]
     return (
         f"<section><h2>{text(row['name'])}</h2>"
         f'<p class="muted">Measured elsewhere with {text(row["tool"])}, imported from '
         f"{text(row['file_name'])} (SHA-256 {text(row['file_sha256'])})</p>"
-        f"{table(('', *quantiles), figures)}{pairs(told)}</section>"
+        f"{table(('', *quantiles), figures)}{pairs(named)}</section>"
     )
 
 

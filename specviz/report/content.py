@@ -23,7 +23,7 @@ from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.strip.messages import arm_message, batch, figures_of, hello, verdict_of
 
 REPLAY_CHARACTERS = 24_000_000
-"""Of all replays together: a browser opens this at once."""
+"""Of all replays together; a browser opens a file of this size at once."""
 
 REQUESTS_SHOWN = 200
 """Of one run, in its table and as replays."""
@@ -107,7 +107,7 @@ def _selected_rows(
 
 
 def _benchmark(store: Store, benchmark_id: str) -> Json:
-    """Its document; of one that cannot be summed up, what is known and why."""
+    """Its document; without results, and why, where they cannot be computed."""
     try:
         return document(store, benchmark_id)
     except (SpecvizError, ValueError, KeyError, ArithmeticError) as error:

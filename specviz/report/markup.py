@@ -1,4 +1,4 @@
-"""HTML from text: whatever a model, a person or a file wrote is escaped here, and only here."""
+"""HTML from text: text of models, people and files is escaped here, and only here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNSEEN = {
     for code in (*range(9), 11, 12, *range(14, 32), *range(127, 160), *range(0x202A, 0x202F),
                  *range(0x2066, 0x206A), 0x200E, 0x200F, 0xFEFF)
 }  # fmt: skip
-"""Controls, and marks that turn the direction of what follows, are named instead of obeyed."""
+"""Control characters and direction marks are shown by code instead of taking effect."""
 
 
 def text(value: Any) -> str:
@@ -25,21 +25,21 @@ def text(value: Any) -> str:
 
 
 def block(value: str) -> str:
-    """Text that keeps its lines and runs in its own direction."""
+    """Text that keeps its line breaks and its own direction."""
     return f'<pre dir="auto">{text(value)}</pre>'
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Figures under each other; the first column says what the row is."""
+    """A table; the first column names the row."""
     columns = "".join(f"<th>{text(name)}</th>" for name in head)
     body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
     return f'<div class="wide"><table><thead><tr>{columns}</tr></thead>{body}</table></div>'
 
 
-def pairs(told: Iterable[tuple[str, Any]]) -> str:
-    """Names and values; those without a value are left out by the caller or shown as a dash."""
+def pairs(items: Iterable[tuple[str, Any]]) -> str:
+    """Names and values; a missing value is a dash."""
     body = "".join(
-        f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in told
+        f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in items
     )
     return f"<dl>{body}</dl>"
 

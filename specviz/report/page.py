@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -19,6 +20,9 @@ from specviz.report.markup import text
 from specviz.report.run_part import run_part
 from specviz.report.scripts import page_style, script
 from specviz.strip import assets
+
+NAMED = 3
+"""Names in the title."""
 
 _ESCAPES = {ord(mark): f"\\u{ord(mark):04x}" for mark in ("<", ">", "&", "\u2028", "\u2029")}
 
@@ -60,11 +64,17 @@ def _hash(source: str) -> str:
 
 
 def _title(content: Content) -> str:
-    names = [found["name"] for found in content.benchmarks]
-    names += [shown.row["name"] or shown.run.config.title for shown in content.runs]
-    names += [row["name"] for row in content.results]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
+    """`Code, eagle3 · K 5 (3 times) and 2 more`: each name once, the first three of them."""
+    names = Counter(
+        [
+            *(found["name"] for found in content.benchmarks),
+            *(shown.row["name"] or shown.run.config.title for shown in content.runs),
+            *(row["name"] for row in content.results),
+        ]
+    )
+    listed = [name if count == 1 else f"{name} ({count} times)" for name, count in names.items()]
+    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
+    return ", ".join(listed[:NAMED]) + more
 
 
 def _left_out(sentences: Sequence[str]) -> str:

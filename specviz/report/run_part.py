@@ -6,14 +6,14 @@ import json
 from datetime import datetime
 from typing import Any
 
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.report.content import Json, ShownRun
 from specviz.report.markup import block, pairs, table, text
 from specviz.store import RequestRow
 
 HEAD = (
     *("request", "status", "output tokens", "TTFT ms", "TPOT ms", "E2E ms", "tok/s", "tok/step"),
-    *("acceptance", "accept. length", "told"),
+    *("acceptance", "accept. length", "fidelity"),
 )
 CONFIGURATION = (
     *("engine", "method", "k", "model", "draft", "temperature", "top_p", "max_tokens", "seed"),
@@ -38,8 +38,8 @@ def run_part(shown: ShownRun) -> str:
         parts.append(pairs([("note", row["note"]), ("tags", tags)]))
     requests = list(enumerate(shown.requests, start=1))
     parts.append(table(HEAD, (_figures(place, request) for place, request in requests)))
-    parts.append("<h3>Configuration</h3>" + pairs(_told(row, CONFIGURATION) + _options(row)))
-    parts.append("<h3>Environment</h3>" + pairs(_told(row, ENVIRONMENT)))
+    parts.append("<h3>Configuration</h3>" + pairs(_named(row, CONFIGURATION) + _options(row)))
+    parts.append("<h3>Environment</h3>" + pairs(_named(row, ENVIRONMENT)))
     parts += [_texts(place, request) for place, request in requests]
     return "".join(parts) + "</section>"
 
@@ -64,7 +64,7 @@ def _texts(place: int, request: RequestRow) -> str:
     )
 
 
-def _told(row: Json, columns: tuple[str, ...]) -> list[tuple[str, Any]]:
+def _named(row: Json, columns: tuple[str, ...]) -> list[tuple[str, Any]]:
     return [(column.replace("_", " "), _value(row[column])) for column in columns]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from specviz.palette import css_variables
 from specviz.strip import assets
 
 ASSETS = Path(__file__).parent / "assets"
@@ -19,7 +20,7 @@ def script() -> str:
 
 
 def page_style() -> str:
-    return _read("report.css")
+    return css_variables(":root") + _read("report.css")
 
 
 def _read(name: str) -> str:

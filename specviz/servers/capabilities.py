@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.trace import Fidelity
 
 NO_PLUGIN = "the server runs without specviz's tracing plugin"

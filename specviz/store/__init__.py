@@ -1,4 +1,8 @@
-"""Every run, kept in DuckDB: one process owns the file, or many share a lake; one thread writes."""
+"""Stores every run in DuckDB: one process owns the file, or many share a lake; one thread writes.
+
+Reading is `store.read(read_run, run_id)`, changing `store.write(rename, item, name)`: the functions
+are in the rooms, where each takes a cursor first. Imported here is what many need.
+"""
 
 from specviz.store.benchmarks.log import BenchmarkLog
 from specviz.store.benchmarks.rows import ArmRow, BenchmarkRow, DoneRequest, RoundRow, SampleRow

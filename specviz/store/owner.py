@@ -1,6 +1,6 @@
-"""Who owns the database: a file beside it says the owner's process and, for an app, its URL.
+"""Who owns the database: a file next to it has the owner's process id and, for an app, its URL.
 
-The lock that counts is DuckDB's own; this file only tells where to send a run instead.
+The lock that counts is DuckDB's own; this file only says where to send a run instead.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Owner:
 
 
 class StoreBusy(StoreError):
-    """The database is open elsewhere. `url`, if any, is the app that takes runs for it."""
+    """Another process has the database open. `url`, if any, is the app that accepts runs for it."""
 
     def __init__(self, path: Path, owner: Owner) -> None:
         self.pid = owner.pid
@@ -52,15 +52,15 @@ def write_owner(path: Path, url: str | None) -> None:
 
 
 def remove_owner(path: Path) -> None:
-    """Take back `write_owner`."""
+    """Undo `write_owner`."""
     sidecar(path).unlink(missing_ok=True)
 
 
 def read_owner(path: Path, lock_pid: int | None) -> Owner:
     """The owner of a locked database.
 
-    `lock_pid` is the process that DuckDB found holding the lock, if it could tell. A file left by
-    a process that died without removing it does not count.
+    `lock_pid` is the process that DuckDB found holding the lock, if it found one. A file left by a
+    process that died without removing it does not count.
     """
     try:
         data = json.loads(sidecar(path).read_text(encoding="utf-8"))

@@ -31,10 +31,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 FORGOTTEN = timedelta(days=1)
-"""On a lake, whether the process of a run is alive cannot be told; one this silent is dead."""
+"""On a lake a run's process cannot be seen: after this silence it counts as dead."""
 
 EVER = datetime.max.replace(tzinfo=UTC)
-"""Of a file, everything that still runs belongs to a dead process."""
+"""In a file, everything that is still running belongs to a dead process."""
 
 INTERRUPTED = "specviz ended before the run did; what had arrived is kept."
 
@@ -46,12 +46,12 @@ _open_lock = threading.Lock()
 def open_store(location: Location) -> Store:
     """Open the database for this process, making or migrating it if needed.
 
-    Of a file: runs that a dead process left running become partial. Raises StoreBusy if another
-    process (or another Store of this one) has it, StoreError if it is damaged, of another program,
-    made by a newer specviz or cannot be written; the file is then as it was.
+    A file: runs that a dead process left running become partial. Raises StoreBusy if another
+    process (or another Store of this one) has it open, StoreError if it is damaged, belongs to
+    another program, was made by a newer specviz or cannot be written; the file is left unchanged.
 
-    Of a lake: others may have it open too; what they run is left alone, unless it was silent for a
-    day and so is partial. Raises StoreError if it cannot be reached or was made by a newer
+    A lake: others may have it open too. Their runs are left alone, unless they have been silent for
+    a day: those become partial. Raises StoreError if it cannot be reached or was made by a newer
     specviz.
     """
     return _open_lake(location) if isinstance(location, Lake) else _open_file(location)
@@ -101,26 +101,26 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Commit what is queued and give the file up. Does nothing the second time."""
+        """Commit what is queued and release the file. Closing twice is allowed."""
         self._writer.close()
         self._on_close.close()
 
     @property
     def path(self) -> Path:
-        """The database's file. Raises StoreError for a shared store, which is none."""
+        """The database file. Raises StoreError for a shared store, which has none."""
         if isinstance(self.location, Lake):
             raise StoreError(f"The shared store {self.location} is not a file.")
         return self.location
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where the data is on this machine: not for the eyes of who only asks."""
+        """Where the data is on this machine: paths to keep out of messages to users."""
         if isinstance(self.location, Lake):
             return (self.location.files.rstrip("/"),)
         return (str(self.location), str(self.location.parent))
 
     def announce(self, url: str) -> None:
-        """Tell other processes where this one takes runs; a shared store takes their runs itself.
+        """Publish the URL where this process accepts runs; a shared store takes them itself.
 
         Raises StoreError.
         """
@@ -133,7 +133,7 @@ class Store:
         self.write(insert_run, run)
 
     def recorder(self, run_id: str, prompt: Prompt) -> StoreRecorder:
-        """Begin a request of a run that was started; returns at once. StoreError after `close`."""
+        """Begin a request of a started run; returns at once. Raises StoreError after `close`."""
         return StoreRecorder(self._writer, run_id, prompt)
 
     def finish_run(self, run_id: str, status: RunStatus, *, error: str | None = None) -> None:
@@ -143,7 +143,7 @@ class Store:
     def ingest(self, run: Run, requests: Sequence[RecordedRequest]) -> bool:
         """Save a run that another process recorded, all of it or nothing.
 
-        False if the run is here already; it stays as it is. Raises StoreError.
+        False if the run is stored already, which then stays unchanged. Raises StoreError.
         """
         stored = True
 
@@ -157,7 +157,7 @@ class Store:
         return stored
 
     def benchmark_log(self, benchmark_id: str) -> BenchmarkLog:
-        """The writing side of one benchmark."""
+        """Writes one benchmark."""
         return BenchmarkLog(self._writer, benchmark_id)
 
     def read(
@@ -201,8 +201,8 @@ class Store:
 
 
 def _end_interrupted(cursor: DuckDBPyConnection, silent_since: datetime) -> None:
-    """Make partial what is still running though none of its group's requests was sent since then:
-    its process died. What arrived keeps its figures."""
+    """Mark as partial what is running although none of its group's requests was sent since then:
+    its process died. What had arrived keeps its figures."""
     since = {"since": to_utc(silent_since)}
     cursor.execute(
         "SELECT request_id, fidelity FROM requests WHERE status = 'running' "

@@ -1,4 +1,4 @@
-"""The scripts, styles and markup of the token strip, joined for whoever shows it.
+"""The scripts, styles and markup of the token strip, joined for pages and reports.
 
 Streamlit serves inline assets only for a component that is not an installed package with a
 manifest, and inline JavaScript cannot import its neighbours; a report is one file. So the modules
@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+
+from specviz.palette import css_variables
 
 FOLDER = Path(__file__).parent
 STYLES = ("layout.css", "tokens.css", "inspector.css")
@@ -40,8 +42,8 @@ def script(replaced: Mapping[str, str] | None = None) -> str:
 
 
 def style() -> str:
-    """All style sheets, in the order in which they may override each other."""
-    return "\n".join(_read("css", name) for name in STYLES)
+    """The palette and all style sheets, in the order in which they may override each other."""
+    return "\n".join([css_variables(".strip-root"), *(_read("css", name) for name in STYLES)])
 
 
 def markup() -> str:

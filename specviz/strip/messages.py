@@ -1,4 +1,4 @@
-"""Messages to the token strip: who the arms are, what their events are, what they came to.
+"""Messages to the token strip: who the arms are, their events, their results.
 
 `hello` names the arms, `batch`es bring events and figures per arm; `specviz.web.watch` sends them
 over a WebSocket, `specviz.report` writes them into a file.
@@ -12,8 +12,9 @@ from typing import Any
 
 from specviz.analysis.arm_names import arm_names
 from specviz.analysis.readout import Figure, readout, verdict
-from specviz.config import EngineKind, Method, Prompt
+from specviz.config import EngineKind, Prompt
 from specviz.live.job import ArmLog, Phase, comparisons, finished_baseline
+from specviz.methods import Method
 
 
 def hello(mode: str, prompt: Prompt, arms: Sequence[ArmLog]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which K, from a stored benchmark: what the K page shows, as data."""
+"""Which K, from a stored benchmark: the data of the K page."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def k_answer(
         "method": arms[0].method,
         "engine": arms[0].engine,
         "place": asdict(place),
-        "sources": {curve.source.value: _told(curve, memory_gb) for curve in curves},
+        "sources": {curve.source.value: _shown(curve, memory_gb) for curve in curves},
     }
 
 
-def _told(curve: KCurve, memory_gb: float | None) -> dict[str, Any]:
+def _shown(curve: KCurve, memory_gb: float | None) -> dict[str, Any]:
     found = curve.optimum(memory_gb)
     return {
         "note": curve.note,

@@ -1,4 +1,4 @@
-"""The curves over K that a stored benchmark tells of one method."""
+"""The curves over K of one method, from a stored benchmark."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def measured(results: Results, arms: Sequence[ArmState], place: Place) -> KCurve
 
 
 def computed(known: Evidence | None, measured: KCurve) -> list[KCurve]:
-    """Every K up to the largest: replayed where a replay is stored, and predicted."""
+    """Every K up to the largest: redrafted where a redraft is stored, and predicted."""
     if known is None:
         return []
     memory_gb = next((p.memory_gb for p in reversed(measured.points) if p.k == known.k), None)
     time = f"Time: {known.cost.basis}." if known.cost else "Times need a baseline."
     notes = {
-        Source.REPLAYED: f"The steps that each K would have taken. {time}",
+        Source.REDRAFTED: f"The steps that each K would have taken. {time}",
         Source.PREDICTED: f"K {known.k}'s steps cut short. {time}",
     }
     ks = range(1, known.k + 1)
     curves = [
         predicted_curve(
-            known.predictions(ks, replayed=source is Source.REPLAYED), source, note, memory_gb
+            known.predictions(ks, redrafted=source is Source.REDRAFTED), source, note, memory_gb
         )
         for source, note in notes.items()
     ]
@@ -47,7 +47,7 @@ def computed(known: Evidence | None, measured: KCurve) -> list[KCurve]:
 
 
 def _plain_bytes(results: Results, arm: ArmState, place: Place) -> int | None:
-    """What the baseline took: servers tell all of their memory, the embedded engine what a method
+    """Memory of the baseline: servers report all of theirs, the embedded engine only what a method
     holds beyond plain decoding."""
     if arm.engine == EngineKind.EMBEDDED:
         return 0

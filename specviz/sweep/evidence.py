@@ -1,4 +1,4 @@
-"""What the store knows about the Ks of one method: its run at the largest, replayed or not."""
+"""What is stored about the Ks of one method: its run at the largest K, and a redraft of it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from specviz.analysis.k.answers import Answer, Key, by_key, drafting_step, step_ms
 from specviz.analysis.k.predict import Prediction, predict
-from specviz.analysis.k.replay import Foresight
+from specviz.analysis.k.redraft import Redraft
 from specviz.analysis.k.step_cost import StepCost, fit_step_cost
 from specviz.store import Store
-from specviz.store.benchmarks.redrafts import read_answers, read_replay, read_step_times
+from specviz.store.benchmarks.redrafts import read_answers, read_redraft, read_step_times
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +20,15 @@ class Evidence:
     """One family of arms (they differ in K only) at one temperature and concurrency.
 
     `run` are the answers at `k`, the largest that was measured there, `plain` those of the
-    baseline, `replays` what a replay found (temperature 0 and concurrency 1 only). `cost` is None
-    where step times at one K only are known: times cannot be told then, acceptance can.
+    baseline, `redrafts` what a redraft found (temperature 0 and concurrency 1 only). `cost` is None
+    where step times are known at one K only: acceptance can be predicted then, times cannot.
     """
 
     k: int
     run: tuple[Answer, ...]
     plain: Mapping[Key, Answer]
     cost: StepCost | None
-    replays: Mapping[Key, Foresight]
+    redrafts: Mapping[Key, Redraft]
 
     def of(self, category: str | None) -> Evidence:
         """The same for one category of prompts; None: for all."""
@@ -38,18 +38,19 @@ class Evidence:
 
     @property
     def alpha(self) -> float | None:
-        """Accepted / judged draft tokens at the largest K, 0-1; None if none was judged."""
+        """Accepted / judged draft tokens of chains at the largest K, 0-1; None: none was judged."""
         drafted = np.array([count for answer in self.run for count in answer.drafted])
         accepted = np.array([count for answer in self.run for count in answer.accepted])
         judged = int(accepted.sum() + (accepted < drafted).sum())  # one rejection a step at most
         return int(accepted.sum()) / judged if judged else None
 
-    def predictions(self, ks: Sequence[int], *, replayed: bool) -> tuple[Prediction, ...]:
-        """For those `ks` that the run can tell; empty without a replay that was asked for."""
-        told = [k for k in ks if k <= self.k]
-        if replayed and not self.replays:
+    def predictions(self, ks: Sequence[int], *, redrafted: bool) -> tuple[Prediction, ...]:
+        """For those `ks` up to the run's own; empty if a redraft is asked for and there is none."""
+        smaller = [k for k in ks if k <= self.k]
+        if redrafted and not self.redrafts:
             return ()
-        return predict(self.run, self.plain, self.cost, told, self.replays if replayed else None)
+        drafts = self.redrafts if redrafted else None
+        return predict(self.run, self.plain, self.cost, smaller, drafts)
 
 
 def evidence(
@@ -77,13 +78,13 @@ def evidence(
     is_base = temperature == 0 and concurrency == 1
     timed = store.read(read_step_times, benchmark_id, largest) if is_base else []
     times = {float(time.k): time.step_ms for time in timed}
-    replays = store.read(read_replay, benchmark_id, largest) if is_base else {}
+    redrafts = store.read(read_redraft, benchmark_id, largest) if is_base else {}
     return Evidence(
         k=arms[largest],
         run=tuple(by_arm[largest]),
         plain=plain,
         cost=_cost(times, by_arm, arms, list(plain.values())),
-        replays=replays,
+        redrafts=redrafts,
     )
 
 
@@ -93,11 +94,11 @@ def _cost(
     arms: Mapping[int, int],
     plain: Sequence[Answer],
 ) -> StepCost | None:
-    """Step times of the replay, else those of the Ks that were measured, else a line through plain
+    """Step times of the redraft, else those of the Ks that were measured, else a line through plain
     decoding and the one K there is."""
     if len([k for k in times if k > 0]) > 1:
         timed = ", ".join(f"{k:g}" for k in sorted(times))
-        return fit_step_cost(times, f"steps timed side by side in the replay at K {timed}")
+        return fit_step_cost(times, f"steps timed side by side in the redraft at K {timed}")
     plain_ms = step_ms(plain)
     found = (drafting_step(answers, plain_ms) for answers in by_arm.values())
     measured = dict(step for step in found if step)

@@ -1,4 +1,4 @@
-"""The benchmark behind "measure this": every K of one method beside plain decoding."""
+"""The benchmark behind "Measure this": every K of one method, and plain decoding."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specviz.bench.plan import Load, Plan, PlanArm
-from specviz.config import EngineKind, Method, RunConfig, check_k
+from specviz.config import EngineKind, RunConfig, check_k
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
 
 FIRST_METHOD = RunConfig(EngineKind.EMBEDDED, Method.EAGLE3)
-"""What is swept where nothing has been measured yet: it needs no server."""
+"""Swept where nothing has been measured yet, because it needs no server."""
 
 
 def sweep_plan(
@@ -44,14 +45,3 @@ def sweep_plan(
         loads=tuple(Load(concurrency=one) for one in sorted(set(concurrencies)) or [1]),
         max_tokens=max_tokens,
     )
-
-
-def whole_numbers(text: str, name: str) -> tuple[int, ...]:
-    """`1-3, 5` as 1, 2, 3, 5. Raises UsageError for anything else."""
-    found: list[int] = []
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        first, separator, last = part.partition("-")
-        if not first.strip().isdecimal() or (separator and not last.strip().isdecimal()):
-            raise UsageError(f"{name}: write numbers and ranges like 1-5, 8, not {part!r}.")
-        found += range(int(first), int(last if separator else first) + 1)
-    return tuple(dict.fromkeys(found))

@@ -1,6 +1,6 @@
-"""An exact replay: the answers of one arm at its K, drafted again behind every token.
+"""Redraft an arm: at every token of its stored answers, draft again with its K.
 
-What it finds tells every smaller K of the arm, without asking anything again.
+The steps of every smaller K follow from these drafts exactly, without sending a request again.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from specviz.analysis.k.answers import Key
-from specviz.analysis.k.replay import Foresight, corrected
+from specviz.analysis.k.redraft import Redraft, corrected
 from specviz.bench.arm import as_opened
 from specviz.bench.block import Talk
 from specviz.bench.plan_toml import parse_plan
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.redraft import open_embedded_arm, redraftable
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_arms, read_benchmark, read_conversations
-from specviz.store.benchmarks.redrafts import StepTime, StoredAnswer, put_replay, read_answers
+from specviz.store.benchmarks.redrafts import StepTime, StoredAnswer, put_redraft, read_answers
 from specviz.trace import Step
 
 if TYPE_CHECKING:
@@ -32,19 +33,19 @@ PASSES = 3
 """Over the timed prompts, every K in each; the first one warms up."""
 
 Report = Callable[[int, int], None]
-"""ImportLabels after every answer: how many are done, of how many."""
+"""Called after every answer: how many are done, of how many."""
 
 
-class ReplayStopped(Exception):
-    """Somebody asked the replay to end."""
+class RedraftStopped(Exception):
+    """The redraft was asked to stop."""
 
 
-def replay_arm(
+def redraft_arm(
     store: Store, benchmark_id: str, arm_index: int, report: Report, stops: Callable[[], bool]
 ) -> None:
-    """Replay an arm's answers at temperature 0, one at a time, and store what was found.
+    """Redraft an arm's answers at temperature 0, one at a time, and store what was found.
 
-    Raises UsageError where the arm cannot be redrafted, StoreError, ReplayStopped.
+    Raises UsageError where the arm cannot be redrafted, StoreError, RedraftStopped.
     """
     plan = parse_plan(store.read(read_benchmark, benchmark_id).plan_toml)
     opened = store.read(read_arms, benchmark_id)
@@ -53,19 +54,19 @@ def replay_arm(
     answers = _answers(store, benchmark_id, arm_index)
     prompts = _prompts(store, benchmark_id, answers)
     engine = open_embedded_arm(again)
-    found: dict[Key, Foresight] = {}
+    found: dict[Key, Redraft] = {}
     for stored, prompt in zip(answers, prompts, strict=True):
         if stops():
-            raise ReplayStopped
+            raise RedraftStopped
         assert stored.token_ids is not None
-        foresight = engine.redraft(prompt, stored.token_ids)
-        found[stored.answer.key] = corrected(foresight, stored.answer)
+        redraft = engine.redraft(prompt, stored.token_ids)
+        found[stored.answer.key] = corrected(redraft, stored.answer)
         report(len(found), len(answers))
     is_same_machine = config.engine is EngineKind.EMBEDDED
     k = next(iter(found.values())).k  # the method's usual one where the plan names none
     timed = prompts[:TIMED_PROMPTS] if is_same_machine else []
     times = _step_times(again, k, timed, stops)
-    store.write(put_replay, benchmark_id, arm_index=arm_index, answers=found, times=times)
+    store.write(put_redraft, benchmark_id, arm_index=arm_index, answers=found, times=times)
 
 
 def _answers(store: Store, benchmark_id: str, arm_index: int) -> list[StoredAnswer]:
@@ -77,14 +78,14 @@ def _answers(store: Store, benchmark_id: str, arm_index: int) -> list[StoredAnsw
             first.setdefault(answer.answer.key, answer)
     if not first:
         raise UsageError(
-            "There is nothing to replay: the arm has no finished answer at temperature 0 and "
+            "There is nothing to redraft: the arm has no finished answer at temperature 0 and "
             "concurrency 1 whose tokens are known."
         )
     return list(first.values())
 
 
 def _prompts(store: Store, benchmark_id: str, answers: Sequence[StoredAnswer]) -> list[Prompt]:
-    """What each answer was an answer to, with the turns before it as they were answered."""
+    """The prompt of each answer, with the earlier turns as they were answered."""
     conversations = store.read(read_conversations, benchmark_id)
     said = {stored.answer.key: stored.text for stored in answers}
 
@@ -99,7 +100,7 @@ def _prompts(store: Store, benchmark_id: str, answers: Sequence[StoredAnswer]) -
 def _step_times(
     config: RunConfig, largest: int, prompts: Sequence[Prompt], stops: Callable[[], bool]
 ) -> list[StepTime]:
-    """What a step takes without a draft, at K = 1, half and all of `largest`, side by side on the
+    """Step times without a draft and at K = 1, half of `largest` and `largest`, interleaved on the
     same prompts."""
     if not prompts:
         return []
@@ -110,7 +111,7 @@ def _step_times(
         for prompt in prompts:
             for k, engine in engines.items():
                 if stops():
-                    raise ReplayStopped
+                    raise RedraftStopped
                 times = _wall_ms(engine, prompt, drafting=k > 0)
                 if number > 0:
                     spent[k] += times
@@ -124,7 +125,7 @@ def _with_k(config: RunConfig, k: int) -> RunConfig:
 
 
 def _wall_ms(engine: EmbeddedEngine, prompt: Prompt, *, drafting: bool) -> list[float]:
-    """Times of the steps behind the one that read the prompt; `drafting`: of those that drafted."""
+    """Times of the steps after the prefill; `drafting`: only of those that drafted."""
     events = engine.events(prompt, Sampling(max_tokens=TIMED_TOKENS))
     steps = [event for event in events if isinstance(event, Step)]
     timed = [step for step in steps[1:] if step.drafted or not drafting]

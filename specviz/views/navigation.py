@@ -1,4 +1,4 @@
-"""The script that Streamlit runs: which pages there are, in which order."""
+"""The script that Streamlit runs: the navigation, and redirects of former addresses."""
 
 from __future__ import annotations
 
@@ -6,11 +6,25 @@ from pathlib import Path
 
 import streamlit as st
 
-from specviz.paths import PROJECT_ROOT
-
-_PAGES = PROJECT_ROOT / "pages"
+from specviz.views.shared.pages import LIVE, PAGES, SECTIONS, Page, switch_to
 
 _HERE = Path(__file__).parent
+
+
+def _registered(page: Page) -> st.Page:
+    default = page is LIVE
+    address = None if default else page.name
+    return st.Page(page.path, title=page.title, icon=page.icon, url_path=address, default=default)
+
+
+def _redirect(page: Page) -> st.Page:
+    """The page's former address, which links of earlier versions still have."""
+
+    def redirect() -> None:
+        switch_to(page, st.query_params.to_dict())
+
+    return st.Page(redirect, title=page.title, url_path=page.former_address, visibility="hidden")
+
 
 st.set_page_config(
     page_title="specviz",
@@ -20,45 +34,8 @@ st.set_page_config(
 )
 st.html(_HERE / "page.css")
 st.logo(str(_HERE / "wordmark.svg"), size="large")
-st.navigation(
-    {
-        "": [
-            st.Page(_PAGES / "live.py", title="Live", icon=":material/play_circle:", default=True),
-            st.Page(_PAGES / "run.py", title="Runs", icon=":material/replay:", url_path="run"),
-            st.Page(
-                _PAGES / "compare.py",
-                title="Compare",
-                icon=":material/difference:",
-                url_path="compare",
-            ),
-            st.Page(
-                _PAGES / "query.py",
-                title="Query",
-                icon=":material/database_search:",
-                url_path="query",
-            ),
-            st.Page(
-                _PAGES / "benchmark.py",
-                title="Benchmark",
-                icon=":material/speed:",
-                url_path="benchmark",
-            ),
-        ],
-        "Decide": [
-            st.Page(_PAGES / "k_explorer.py", title="K", icon=":material/tune:", url_path="k"),
-            st.Page(
-                _PAGES / "decision.py",
-                title="Technique",
-                icon=":material/account_tree:",
-                url_path="decide",
-            ),
-            st.Page(_PAGES / "cost.py", title="Cost", icon=":material/payments:", url_path="cost"),
-            st.Page(_PAGES / "learn.py", title="Learn", icon=":material/school:", url_path="learn"),
-        ],
-        "Data": [
-            st.Page(
-                _PAGES / "servers.py", title="Servers", icon=":material/dns:", url_path="servers"
-            ),
-        ],
-    }
-).run()
+_former = [_redirect(page) for page in PAGES.values() if page.former_address]
+_first, *_others = (
+    (heading, [_registered(page) for page in pages]) for heading, pages in SECTIONS.items()
+)
+st.navigation({_first[0]: [*_first[1], *_former], **dict(_others)}).run()

@@ -1,1 +1,1 @@
-"""Routes beside the pages: live steps, replays, and what commands hand to a running app."""
+"""The app's own routes: live steps and replays for the pages, the API for commands."""

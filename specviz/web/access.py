@@ -1,8 +1,8 @@
 """Who may call the routes for programs: this machine, and others that have the token.
 
 The operator sets SPECVIZ_INGEST_TOKEN for the app and for the machines that send to it; they send
-`Authorization: Bearer TOKEN` (RFC 6750). It is no protection against who reads the network: across
-machines put TLS in front of the app.
+`Authorization: Bearer TOKEN` (RFC 6750). It does not protect against somebody who reads the
+network: across machines put TLS in front of the app.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from urllib.parse import urlsplit
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 
-from specviz.remote.ingest import TOKEN, ingest_token
+from specviz.remote.token import TOKEN, own_token
 
 Handler = Callable[[Request], Awaitable[Response]]
 
 FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
-"""What a proxy adds: behind one on this machine, everybody seems to be here."""
+"""Headers that a proxy adds: behind one on this machine every caller looks local."""
 
 
 def for_programs(handler: Handler) -> Handler:
-    """A route that refuses web pages and whoever may not call it: see `refusal`."""
+    """A route that refuses web pages and callers without access: see `refusal`."""
 
     @wraps(handler)
     async def answer(request: Request) -> Response:
@@ -39,16 +39,16 @@ def refusal(connection: HTTPConnection) -> JSONResponse | None:
     """None if this caller may go on, else 401 or 403 with a sentence that says what to do."""
     if "origin" in connection.headers:
         return _refused(403, "This is for programs, not for web pages.")
-    token = ingest_token()
+    token = own_token()
     scheme, _, given = connection.headers.get("authorization", "").partition(" ")
     if token is not None and scheme.lower() == "bearer":
         if hmac.compare_digest(given.strip().encode(), token.encode()):
             return None
-        return _refused(401, f"The token is another one than the app's: set {TOKEN} as there.")
+        return _refused(401, f"The token differs from the app's: set {TOKEN} to the same value.")
     if is_local(connection):
         return None
     if token is not None:
-        return _refused(401, f"From another machine a token is needed: set {TOKEN} as for the app.")
+        return _refused(401, f"From another machine a token is needed: set {TOKEN} as in the app.")
     return _refused(
         403,
         f"This app takes no calls from other machines: set {TOKEN} for the app, "

@@ -1,4 +1,4 @@
-"""`/api/benchmarks`: commands start, follow and resume benchmarks in the app that has the store.
+"""`/api/benchmarks`: commands start, follow and resume benchmarks in the app that owns the store.
 
 POST /api/benchmarks {"plan": TOML}     {"benchmark_id"}
 POST /api/benchmarks/ID/resume          as pause, unpause, cancel
@@ -25,7 +25,7 @@ ACTIONS = ("resume", "pause", "unpause", "cancel")
 
 
 def _answering(handler: Handler) -> Handler:
-    """400 for what the caller can put right, 500 for the rest, always with a sentence."""
+    """400 for what the caller can correct, 500 for the rest, always with a sentence."""
 
     async def answer(request: Request) -> Response:
         try:

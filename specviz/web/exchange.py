@@ -1,9 +1,9 @@
 """`/api/export` and `/api/import`: files out of and into the store that this app owns.
 
 GET  /api/export?id=…&id=…&format=parquet    the file; without an id everything
-POST /api/import?file=NAME&method=…&k=…      the file as the body; what became of it as JSON
+POST /api/import?file=NAME&method=…&k=…      the file as the body; the outcome as JSON
 
-What was exported is in the header X-Specviz-Export, as JSON in ASCII.
+The header X-Specviz-Export says what was exported, as JSON in ASCII.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from specviz.config import Method
 from specviz.errors import SpecvizError, UsageError
+from specviz.methods import Method
 from specviz.report import export
 from specviz.runtime import current
 from specviz.store.exchange import ENDINGS, Format, ImportLabels, import_file
@@ -31,7 +31,7 @@ SUMMARY_HEADER = "X-Specviz-Export"
 
 
 async def give(request: Request) -> Response:
-    """200 with the file, 400 for ids and formats that cannot be exported, 500 else."""
+    """200 with the file, 400 for ids and formats that cannot be exported, 500 for failures."""
     folder = tempfile.TemporaryDirectory(prefix="specviz-export-")
     try:
         kind = _format(request.query_params.get("format", "parquet"))
@@ -50,7 +50,7 @@ async def give(request: Request) -> Response:
 
 
 async def take(request: Request) -> Response:
-    """200 with what became of the file, 400 and 413 for files that cannot be taken, 500 else."""
+    """200 with the outcome, 400 and 413 for files that cannot be imported, 500 for failures."""
     if int(request.headers.get("content-length", 0)) > MAX_BODY_BYTES:
         return _too_large()
     with tempfile.TemporaryDirectory(prefix="specviz-import-") as folder:
@@ -77,7 +77,7 @@ routes = [
 
 
 def _labels(request: Request) -> ImportLabels:
-    """Raises UsageError for a method or K that cannot be."""
+    """Raises UsageError for an unknown method or an impossible K."""
     given: dict[str, Any] = dict(request.query_params)
     try:
         method = Method(given["method"]) if given.get("method") else None

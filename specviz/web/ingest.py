@@ -1,4 +1,4 @@
-"""`POST /api/ingest`: a run recorded by another process on its way into this one's store."""
+"""`POST /api/ingest`: stores a run that another process recorded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_BODY_BYTES = 256 * 1024 * 1024
 
 
 async def ingest(request: Request) -> JSONResponse:
-    """200 with `stored` false if the run was here already; 400 and 413 for bad bodies, 500 else."""
+    """200 (`stored` false: it is here already), 400 and 413 for bad bodies, 500 for failures."""
     if int(request.headers.get("content-length", 0)) > MAX_BODY_BYTES:
         return _error(413, f"A run may take at most {MAX_BODY_BYTES >> 20} MiB.")
     try:

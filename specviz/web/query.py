@@ -1,4 +1,4 @@
-"""`POST /api/query` {"sql", "limit"}: a command's SQL on the store that this app owns.
+"""`POST /api/query` {"sql", "limit"}: a command's SQL on this app's store.
 
 The same guard and limits as everywhere; the answer is what `specviz query --json` prints.
 """
@@ -22,7 +22,7 @@ MAX_BODY_BYTES = 256 * 1024
 
 
 async def query(request: Request) -> JSONResponse:
-    """400 for a statement that is refused, 500 for one that failed or took too long."""
+    """400 for a refused statement, 500 for one that failed or took too long."""
     if int(request.headers.get("content-length", 0)) > MAX_BODY_BYTES:
         return _error(413, f"A query may take at most {MAX_BODY_BYTES >> 10} KiB.")
     try:

@@ -2,7 +2,7 @@
 
 `hello` names the arms, `batch`es bring what is new per arm, `end` says that nothing will follow.
 A browser that reconnects sends `?seen=<arm>:<events>,…` and gets the rest. A job's events are
-encoded once, whoever watches.
+encoded once for all watchers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from specviz.store.runs.runs import read_group, read_request, read_run, read_tra
 from specviz.strip.messages import arm_message, batch, figures_of, hello, verdict_of
 
 POLL_S = 0.03
-"""Browsers draw at most 60 times a second; twice per frame would be waste."""
+"""Browsers draw at most 60 times a second; sending more often is waste."""
 
 FIGURES_EVERY_S = 0.25
 
@@ -93,9 +93,9 @@ async def _follow(websocket: WebSocket, job: Job, seen: dict[str, int]) -> None:
     figures_at = 0.0
     introduced: list[RunConfig] = []
     while True:
-        done = job.done.is_set()  # read first: what comes after it is complete
+        done = job.done.is_set()  # read before the events, which are complete if it is set
         if introduced != (configs := [arm.config for arm in job.arms]):
-            introduced = configs  # a server's own word on method and K comes once it is open
+            introduced = configs  # a server reports its method and K once it is open
             await websocket.send_json(hello("live", job.prompt, job.arms))
         with_figures = done or loop.time() - figures_at >= FIGURES_EVERY_S
         messages = []

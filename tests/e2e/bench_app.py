@@ -14,7 +14,8 @@ import streamlit as st
 
 from specviz import runtime
 from specviz.bench.runner import Note, OpenTimedArm
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
+from specviz.methods import Method
 from specviz.opening import TimedArm
 from specviz.paths import PROJECT_ROOT
 from specviz.sample import Sample

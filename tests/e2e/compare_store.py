@@ -9,8 +9,9 @@ from pathlib import Path
 
 from embedded_runs import pieces, token_id
 
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
 from specviz.engines.replay import events_of
+from specviz.methods import Method
 from specviz.prompts.sets import Conversation
 from specviz.sample import Sample
 from specviz.store import ArmRow, RoundRow, SampleRow, Store, open_store

@@ -7,7 +7,8 @@ import re
 import time
 from dataclasses import dataclass, field
 
-from specviz.config import Method, RunConfig
+from specviz.config import RunConfig
+from specviz.methods import Method
 from specviz.trace import (
     ROOT,
     EmittedToken,

@@ -9,8 +9,9 @@ from pathlib import Path
 from duckdb import DuckDBPyConnection
 from embedded_runs import trace_of
 
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
 from specviz.engines.replay import events_of
+from specviz.methods import Method
 from specviz.store import RecordedRequest, Store, open_store
 from specviz.store.history.edits import rename, tag, write_note
 from specviz.store.history.history import Item, Kind

@@ -136,7 +136,7 @@ def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str) -> None
     section(page, "K")
     expect(page.get_by_text("K, draft tokens per step")).to_be_visible(timeout=SLOW_MS)
     section(page, "Checks")
-    expect(page.get_by_text("counts of the requests beside")).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_text("counts of the requests next to")).to_be_visible(timeout=SLOW_MS)
     section(page, "Plan")
     expect(page.get_by_test_id("stCode")).to_contain_text("draft_model", timeout=SLOW_MS)
 

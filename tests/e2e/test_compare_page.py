@@ -104,7 +104,7 @@ def test_arms_of_a_benchmark_beside_foreign_results(page: Page, compare: tuple[s
     section(page, "Acceptance by position")
     expect(row(page, "H100 last week")).to_contain_text("0.800.600.40", timeout=SLOW_MS)
     shown(page, re.compile("On the 8 prompts that all of these runs answered"))
-    shown(page, re.compile(r"Nothing drafted, or not told by position: baseline\."))
+    shown(page, re.compile(r"Nothing drafted, or not reported by position: baseline\."))
     section(page, "Texts")
     shown(page, "H100 last week was measured elsewhere: its figures are known, its texts are not.")
     page.get_by_role("combobox", name=re.compile("Prompt: 8 shared")).click()

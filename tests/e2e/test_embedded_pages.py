@@ -44,7 +44,7 @@ def run(page: Page, arms: int) -> None:
 
 def open_stored(page: Page) -> None:
     page.get_by_text("Open the stored run").click()
-    expect(page).to_have_url(re.compile(r"/run\?group="))
+    expect(page).to_have_url(re.compile(r"/runs\?group="))
     expect(page.locator(".pane .tok").first).to_be_visible(timeout=SLOW_MS)
 
 

@@ -92,10 +92,10 @@ def test_while_it_is_answered_and_after(watched: Page, app_url: str) -> None:
 
 def test_in_the_list_in_a_run_and_side_by_side(watched: Page, app_url: str) -> None:
     runs = [run_id for (run_id,) in answers(app_url, "SELECT run_id FROM runs ORDER BY run_id")]
-    watched.goto(f"{app_url}/run")
+    watched.goto(f"{app_url}/runs")
     expect(watched.get_by_test_id("stDataFrame")).to_be_visible(timeout=SLOW_MS)
     unharmed(watched)
-    watched.goto(f"{app_url}/run?run={runs[0]}")
+    watched.goto(f"{app_url}/runs?run={runs[0]}")
     watched.locator(".pane .box").first.wait_for(timeout=SLOW_MS)
     for section in ("Draft tree", "Time line", "Acceptance by position", "Configuration"):
         watched.get_by_test_id("stButtonGroup").get_by_text(section, exact=True).click()

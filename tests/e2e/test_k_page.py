@@ -74,6 +74,6 @@ def test_a_sweep_is_measured_and_predicted(page: Page, app_url: str):
     expect(page.get_by_text(re.compile("^Predicted from one run: K 3's steps"))).to_be_visible()
     section(page, "vLLM schedule")
     expect(page.get_by_text(re.compile("The embedded engine has no batch"))).to_be_visible()
-    section(page, "Check and replay")
-    expect(page.get_by_role("button", name="Replay exactly")).to_be_visible()
+    section(page, "Check and redraft")
+    expect(page.get_by_role("button", name="Redraft exactly")).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)

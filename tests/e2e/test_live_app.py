@@ -68,7 +68,7 @@ def test_one_click_to_the_first_coloured_token_and_the_run_is_stored(
     expect(inspector).to_contain_text("target")
 
     page.get_by_text("Open the stored run").click()
-    expect(page).to_have_url(re.compile(r"/run\?group="))
+    expect(page).to_have_url(re.compile(r"/runs\?group="))
     expect(page.locator(".pane")).to_have_count(2)
     expect(page.locator(".pane .box.accepted").first).to_be_visible()
 
@@ -135,6 +135,6 @@ def test_a_command_beside_the_app_stores_its_run_through_it(
     assert done.returncode == 0, done.stderr
     assert f"The app at {app_url} owns the database" in done.stderr.replace("\n", " ")
     run_id = done.stdout.split()[-1]
-    page.goto(f"{app_url}/run?run={run_id}")
+    page.goto(f"{app_url}/runs?run={run_id}")
     expect(page.get_by_text("A prompt from the shell")).to_be_visible()
     expect(page.locator(".pane .step").first).to_be_visible()

@@ -13,7 +13,8 @@ import pytest
 from app_process import running_app
 from playwright.sync_api import Locator, Page, Request, expect
 
-from specviz.config import EngineKind, Method, Run, RunConfig, RunStatus
+from specviz.config import EngineKind, Run, RunConfig, RunStatus
+from specviz.methods import Method
 from specviz.store import open_store
 from specviz.store.runs.tables import insert
 
@@ -146,7 +147,7 @@ def test_a_refused_query_keeps_its_text(page: Page, app_url: str) -> None:
     ask(page, f"SELECT '{HOSTILE.replace(chr(39), chr(39) * 2)}'::INTEGER")
     shown(page, re.compile("Could not convert string '<img src=x"))
     ask(page, "SELECT output_text, prompt FROM requests")
-    shown(page, "No plot would tell more than the table.")
+    shown(page, "A plot would not show more than the table.")
     expect(page.locator("canvas").first).to_be_visible(timeout=SLOW_MS)
     ask(page, "SELECT range AS n, 'x' AS word FROM range(5000)")
     shown(page, re.compile(r"^1,000 rows · [\d,]+ ms · cut off at 1,000 rows"))

@@ -25,7 +25,7 @@ def runs_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     script = Path(__file__).with_name("embedded_app.py")
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
-        yield f"{url}/run"
+        yield f"{url}/runs"
 
 
 def lines(page: Page, number: int) -> Locator:
@@ -83,14 +83,14 @@ def test_a_run_is_renamed_deleted_brought_back_and_removed(page: Page, runs_url:
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(cell(table, "Two dicts <i>again</i>")).to_be_attached()
     action(page, "Delete").click()
-    expect(page.get_by_text("Nothing fits these filters.")).to_be_visible()
+    expect(page.get_by_text("Nothing matches these filters.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     table = lines(page, 1)
     click_cell(table, 0, NAME_PX)
-    expect(page).to_have_url(re.compile(r"/run\?run=r2$"))
+    expect(page).to_have_url(re.compile(r"/runs\?run=r2$"))
     expect(page.get_by_role("heading", name="Two dicts <i>again</i>")).to_be_visible()
     action(page, "Delete").click()
-    expect(page.get_by_text("stands in no list")).to_be_visible()
+    expect(page.get_by_text("is in no list")).to_be_visible()
     page.goto(f"{runs_url}?runs_view=Deleted")
     click_cell(lines(page, 1), 0, TICK_PX)
     action(page, "Remove for good").click()
@@ -98,6 +98,23 @@ def test_a_run_is_renamed_deleted_brought_back_and_removed(page: Page, runs_url:
     expect(page.get_by_text("Nothing is deleted.")).to_be_visible()
     page.goto(f"{runs_url}?run=r2")
     expect(page.get_by_text("There is no run r2")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("run=gone", "There is no run gone"),
+        ("group=gone", "gone"),
+        ("elsewhere=gone", "gone"),
+        ("runs_text=nothing+has+this", "Nothing matches these filters."),
+    ],
+)
+def test_links_of_an_earlier_version_keep_what_they_say(
+    page: Page, runs_url: str, query: str, sentence: str
+) -> None:
+    page.goto(f"{runs_url.replace('/runs', '/run')}?{query}")
+    expect(page.get_by_text(sentence).first).to_be_visible(timeout=SLOW_MS)
+    expect(page).to_have_url(re.compile(r"/runs\?" + re.escape(query)))
 
 
 def test_an_opened_run_is_done_again_on_live_with_everything_set(page: Page, runs_url: str) -> None:

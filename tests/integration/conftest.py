@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from postgres import empty, files, postgres  # noqa: F401
 
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server, start_server
@@ -124,7 +124,7 @@ def send(server: Server, prompt: Any = CODE_PROMPT, *, traced: bool = True, **bo
     reader = threading.Thread(target=read_trace, args=(server, key, answer, request["max_tokens"]))
     if traced:
         reader.start()
-    with httpx.stream(
+    with httpx2.stream(
         "POST", f"{server.url}/v1/completions", json=request, headers=headers, timeout=120.0
     ) as response:
         if response.status_code != 200:
@@ -145,8 +145,8 @@ def send(server: Server, prompt: Any = CODE_PROMPT, *, traced: bool = True, **bo
 def read_trace(server: Server, key: str, answer: Answer, num_tokens: int) -> None:
     """Read until the trace covers `num_tokens`."""
     url = f"{server.url}/specviz/trace/{key}"
-    timeout = httpx.Timeout(10.0, read=START_TIMEOUT_S)
-    with httpx.stream("GET", url, timeout=timeout) as response:
+    timeout = httpx2.Timeout(10.0, read=START_TIMEOUT_S)
+    with httpx2.stream("GET", url, timeout=timeout) as response:
         response.raise_for_status()
         for text in response.iter_lines():
             if text:
@@ -162,7 +162,7 @@ def spec_counters() -> Callable[[Server], dict[str, float]]:
 
 
 def read_counters(server: Server) -> dict[str, float]:
-    text = httpx.get(f"{server.url}/metrics", timeout=30.0).text
+    text = httpx2.get(f"{server.url}/metrics", timeout=30.0).text
     counters = {}
     for name in ("drafts", "draft_tokens", "accepted_tokens"):
         prefix = f"vllm:spec_decode_num_{name}_total"

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.paths import DEMO_TARGET, MODELS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.servers.launch.launcher import ServerSpec
@@ -118,7 +118,7 @@ def complete(server: Server, prompt: list[int]) -> tuple[list[int], list[int]]:
         "temperature": 0.0,
         "return_token_ids": True,
     }
-    response = httpx.post(f"{server.url}/v1/completions", json=request, timeout=120.0)
+    response = httpx2.post(f"{server.url}/v1/completions", json=request, timeout=120.0)
     response.raise_for_status()
     body = response.json()
     counts: list[int] = body["metrics"]["speculative_decoding"]["per_step_accepted"]

@@ -9,8 +9,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from specviz.config import EngineKind, Method, Run, RunConfig, RunStatus, Sampling
+from specviz.config import EngineKind, Run, RunConfig, RunStatus, Sampling
 from specviz.live.record import answer
+from specviz.methods import Method
 from specviz.paths import DEMO_TARGET
 from specviz.prompts.shipped import load_prompts
 from specviz.servers.client.engine import open_server

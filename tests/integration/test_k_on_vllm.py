@@ -9,14 +9,15 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from specviz import runtime
 from specviz.analysis.k.optimum import Choice
 from specviz.analysis.k.schedule import schedule
 from specviz.bench.results import results_of
-from specviz.config import EngineKind, Method, RunConfig, RunStatus
+from specviz.config import EngineKind, RunConfig, RunStatus
+from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.prompts.sets import PromptSource
 from specviz.prompts.shipped import CATEGORIES
@@ -26,7 +27,7 @@ from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.store.benchmarks.reads import read_benchmark
 from specviz.sweep.evidence import evidence
 from specviz.sweep.plan import sweep_plan
-from specviz.sweep.redraft import replay_arm
+from specviz.sweep.redraft import redraft_arm
 from specviz.views.k.sections import vllm_config
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -53,11 +54,11 @@ def test_one_run_foretells_smaller_ks(current: runtime.Runtime) -> None:
         cell.k: cell.acceptance.mean_acceptance_length for cell in results.cells if cell.acceptance
     }
     largest = next(arm.arm_index for arm in results.arms if arm.k == max(KS))
-    replay_arm(store, benchmark_id, largest, lambda *_: None, lambda: False)
+    redraft_arm(store, benchmark_id, largest, lambda *_: None, lambda: False)
     known = evidence(store, benchmark_id, {largest: max(KS)}, 0)
     assert known is not None
-    for replayed, rel in ((True, 0.02), (False, 0.05)):
-        for found in known.predictions(KS, replayed=replayed):
+    for redrafted, rel in ((True, 0.02), (False, 0.05)):
+        for found in known.predictions(KS, redrafted=redrafted):
             assert found.mean_acceptance_length.value == pytest.approx(lengths[found.k], rel=rel)
 
 
@@ -77,9 +78,9 @@ def test_vllm_takes_the_schedule(start: Callable[[ServerSpec], Server]) -> None:
         )
     )
     asked = {"model": str(DEMO_TARGET), "prompt": "Name three rivers.", "max_tokens": 24}
-    answer = httpx.post(f"{server.url}/v1/completions", json=asked, timeout=60)
+    answer = httpx2.post(f"{server.url}/v1/completions", json=asked, timeout=60)
     assert answer.json()["usage"]["completion_tokens"] > 0
-    counted = httpx.get(f"{server.url}/metrics").text
+    counted = httpx2.get(f"{server.url}/metrics").text
     assert 'num_accepted_tokens_per_pos_total{engine="0"' in counted
     assert 'position="4"' in counted  # K = 5 for one request at a time
     server.stop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import httpx
+import httpx2
 import pytest
 
 from specviz.config import Sampling
@@ -21,7 +21,7 @@ LONG = max(load_prompts("summarization"), key=lambda prompt: len(prompt.text))
 
 
 def cache_hits(url: str) -> float:
-    lines = httpx.get(f"{url}/metrics", timeout=30.0).text.splitlines()
+    lines = httpx2.get(f"{url}/metrics", timeout=30.0).text.splitlines()
     hits = [line for line in lines if line.startswith("vllm:prefix_cache_hits_total{")]
     return sum(float(line.rsplit(" ", 1)[1]) for line in hits)
 

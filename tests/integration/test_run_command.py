@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import httpx
+import httpx2
 import pytest
 
-from specviz.config import Method
 from specviz.errors import RequestRefused
+from specviz.methods import Method
 from specviz.paths import PROJECT_ROOT
 from specviz.servers.client.engine import open_server
 from specviz.servers.launch.server import Server
@@ -46,7 +46,7 @@ def specviz(server: Server, prompt: str, db: Path, *options: str) -> dict[str, A
 
 
 def counters(server: Server) -> SpecCounters:
-    found = parse_counters(httpx.get(f"{server.url}/metrics").text)
+    found = parse_counters(httpx2.get(f"{server.url}/metrics").text)
     assert found is not None
     return found
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
@@ -74,7 +74,7 @@ def test_sampled_tokens_follow_the_targets_distribution(draft_server: Server) ->
 
 @pytest.mark.slow
 def test_without_the_fix_the_same_test_sees_the_defect(unfixed_server: Server) -> None:
-    handshake = httpx.get(f"{unfixed_server.url}/specviz/handshake").json()
+    handshake = httpx2.get(f"{unfixed_server.url}/specviz/handshake").json()
     assert handshake["fixes"] == []
     probs, sampled = exact(sample(unfixed_server, 8 * CHOICES))
     grouped = by_rank(probs, sampled)
@@ -98,7 +98,7 @@ def _sample_once(server: Server) -> list[list[int]]:
         "ignore_eos": True,
         "return_token_ids": True,
     }
-    response = httpx.post(f"{server.url}/v1/completions", json=body, timeout=120.0)
+    response = httpx2.post(f"{server.url}/v1/completions", json=body, timeout=120.0)
     response.raise_for_status()
     return [choice["token_ids"] for choice in response.json()["choices"]]
 

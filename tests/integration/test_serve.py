@@ -11,12 +11,12 @@ import threading
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
-from specviz.config import Method
 from specviz.errors import ServerStartFailed
+from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.launch.launcher import HOST, ServerSpec
 from specviz.servers.launch.server import start_server
@@ -90,7 +90,7 @@ def test_serve_prints_its_url_and_stops_cleanly_on_ctrl_c(log_dir: Path) -> None
     url_line = process.stdout.readline()
     url = re.match(r"http://127\.0\.0\.1:\d+", url_line)
     assert url, process.stderr.read()
-    assert httpx.get(f"{url[0]}/health").status_code == 200
+    assert httpx2.get(f"{url[0]}/health").status_code == 200
     tree = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
     assert len(tree) >= 3
     process.send_signal(signal.SIGINT)

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-import httpx
+import httpx2
 import pytest
 
-from specviz.config import Method, Prompt, Sampling
+from specviz.config import Prompt, Sampling
+from specviz.methods import Method
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.sample import Sample
 from specviz.servers.client.engine import open_server
@@ -122,6 +123,6 @@ async def test_cancelling_makes_the_server_drop_the_request(draft_server: Server
 
 def metric(server: Server, name: str) -> float:
     """A value of the server's metrics page, added up over its labels."""
-    lines = httpx.get(f"{server.url}/metrics", timeout=30.0).text.splitlines()
+    lines = httpx2.get(f"{server.url}/metrics", timeout=30.0).text.splitlines()
     found = [line for line in lines if line.startswith(f"vllm:{name}{{")]
     return sum(float(line.rsplit(" ", 1)[1]) for line in found)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from specviz.servers.launch.server import Server
@@ -39,7 +39,7 @@ def spools(server: Server) -> list[Path]:
 
 
 def test_handshake_tells_what_the_server_runs(draft_server: Server) -> None:
-    handshake = httpx.get(f"{draft_server.url}/specviz/handshake").json()
+    handshake = httpx2.get(f"{draft_server.url}/specviz/handshake").json()
     assert handshake["tracing"] is True and handshake["reason"] is None
     assert handshake["method"] == "draft_model"
     assert handshake["num_speculative_tokens"] == K
@@ -50,7 +50,7 @@ def test_handshake_tells_what_the_server_runs(draft_server: Server) -> None:
 
 
 def test_stock_server_has_no_handshake(stock_server: Server) -> None:
-    assert httpx.get(f"{stock_server.url}/specviz/handshake").status_code == 404
+    assert httpx2.get(f"{stock_server.url}/specviz/handshake").status_code == 404
 
 
 @pytest.mark.parametrize("sampling", [{"temperature": 0.0}, SAMPLED], ids=["greedy", "sampled"])
@@ -228,7 +228,7 @@ def test_trace_can_be_read_again_from_a_line(draft_server: Server, ask: Callable
     answer = ask(draft_server)
     path = max(spools(draft_server), key=lambda path: path.stat().st_mtime)
     url = f"{draft_server.url}/specviz/trace/{path.stem}?from=3"
-    with httpx.stream("GET", url) as response:
+    with httpx2.stream("GET", url) as response:
         assert response.headers["content-type"].startswith("application/x-ndjson")
         line = next(text for text in response.iter_lines() if text)
     assert f'"step":{answer.lines[3]["step"]},' in line
@@ -236,4 +236,4 @@ def test_trace_can_be_read_again_from_a_line(draft_server: Server, ask: Callable
 
 @pytest.mark.parametrize("key", ["specviz-x", "..%2f..%2fetc%2fpasswd", "specviz-" + "0" * 31])
 def test_a_malformed_key_is_not_a_path(draft_server: Server, key: str) -> None:
-    assert httpx.get(f"{draft_server.url}/specviz/trace/{key}").status_code == 404
+    assert httpx2.get(f"{draft_server.url}/specviz/trace/{key}").status_code == 404

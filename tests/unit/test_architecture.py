@@ -16,7 +16,7 @@ from specviz.paths import PROJECT_ROOT
 
 LEVELS: tuple[set[str], ...] = (
     {
-        *("config", "errors", "machine", "methods", "paths", "prompts", "reference"),
+        *("config", "errors", "machine", "methods", "palette", "paths", "prompts", "reference"),
         *("sample", "trace", "wire"),
     },
     {"analysis"},
@@ -26,7 +26,7 @@ LEVELS: tuple[set[str], ...] = (
     {"figures", "live"},
     {"bench", "strip"},
     {"sweep"},
-    {"remote", "report", "runtime"},
+    {"known_facts", "remote", "report", "runtime"},
     {"doctor", "training", "views", "web"},
     {"app", "cli", "commands", "pages", "__main__"},
 )
@@ -135,6 +135,14 @@ def test_training_knows_only_words():
 def test_streamlit_stays_in_app_pages_and_views():
     elsewhere = [path for path in PROGRAM if not name_of(path).startswith(STREAMLIT_ALLOWED)]
     assert not [name_of(path) for path in elsewhere if "streamlit" in packages(path)]
+
+
+def test_one_http_library_in_the_program():
+    """httpx2, and httptools where answers are timed."""
+    others = ("httpx", "requests", "aiohttp", "urllib.request", "urllib3", "http.client")
+    for path in PROGRAM:
+        names = {f"{name}." for name in imported(path)}
+        assert not [name for name in names if name.startswith(tuple(f"{o}." for o in others))], path
 
 
 def test_torch_and_vllm_are_not_imported_at_import_time():

@@ -11,6 +11,7 @@ ABOUT = {
     "date": "2026-01-02T03:04:05+00:00",
     "git_revision": "0123456789ab",
     "hardware": "2 × CPU",
+    "cpu_features": ["avx2", "avx512f"],
     "command": "python -m benchmarks.made",
     "prompts": 7,
 }
@@ -73,7 +74,7 @@ def page_changes_figures():
         ("side_by_side", "ratios", side_by_side_figures(), "0.800 (0.800 to 0.800) | 1.050 (1.0"),
         ("client_cost", "clients", client_cost_figures(), "| 29,000 (29,000 to 29,000) | 34.5 |"),
         ("plans", "two-minutes", plans_figures(), "| 0 | concurrency 4 | 0.30 | 1.50 | 0.96× (0.8"),
-        ("plans", "two-minutes", plans_figures(), "2 × CPU, 18 prompts: `python -m"),
+        ("plans", "two-minutes", plans_figures(), "2 × CPU, avx2, avx512f, 18 prompts"),
         ("plans", "k-sweep", plans_figures(), "Not measured yet"),
         ("setup_time", "seconds", setup_time_figures(), "| 31.0 (30.0 to 32.0) |"),
         ("lossless", "answers", lossless_figures(), "| eagle | tree | float32 | 47 of 48 |"),
@@ -87,6 +88,6 @@ def test_a_table_shows_what_was_saved(file: str, table: str, figures: dict, line
 def test_a_table_says_where_it_comes_from():
     made = TABLES["speedup"]["categories"]({**ABOUT, **speedup_figures()})
     assert made.endswith(
-        "Measured on 2 × CPU, 7 prompts: `python -m benchmarks.made` "
+        "Measured on 2 × CPU, avx2, avx512f, 7 prompts: `python -m benchmarks.made` "
         "(2026-01-02, revision `0123456789ab`)."
     )

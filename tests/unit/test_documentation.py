@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 import typer
+from test_architecture import LEVELS
 
 from benchmarks.tables import documents
 from specviz.cli import app
-from specviz.config import Method
+from specviz.methods import METHODS, VLLM, Method
 from specviz.paths import PROJECT_ROOT
 
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]+))?\)")
@@ -82,8 +83,23 @@ def test_files_that_are_named_exist(path: Path):
     assert not [name for name in sorted(named) if not (PROJECT_ROOT / name).exists()]
 
 
+def test_the_levels_are_those_of_the_architecture_test():
+    text = (PROJECT_ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (`[^|]+`) \|", text, re.MULTILINE)
+    levels = [set(re.findall(r"`(\w+)`", rooms)) for _, rooms in rows]
+    assert [int(number) for number, _ in rows] == list(range(len(LEVELS)))
+    assert levels == [level - {"__main__"} for level in LEVELS]
+
+
 def test_the_readme_has_every_method():
     text = (PROJECT_ROOT / "README.md").read_text(encoding="utf-8")
     table = text.partition("## Methods")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
-    assert rows == [method.value for method in Method if method is not Method.BASELINE]
+    rows = re.findall(
+        r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \| ([^|]+) \| ([^|]+) \|", table, re.MULTILINE
+    )
+    assert [name for name, *_ in rows] == [m for m in Method if m is not Method.BASELINE]
+    for name, shapes, vllm, papers in rows:
+        record = METHODS[Method(name)]
+        assert shapes == ", ".join(record.shapes)
+        assert (vllm == "no") == (VLLM not in record.servers)
+        assert re.findall(r"\]\((.+?)\)", papers) == re.findall(r"\]\((.+?)\)", record.source)

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from specviz.analysis.advisor.branches import GATES, LEAVES, Speculate
+from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.evidence import Evidence
 from specviz.analysis.advisor.k import guideline
 from specviz.analysis.advisor.measured import interval_text
 from specviz.analysis.advisor.questions import chosen_option
 from specviz.analysis.advisor.rules import SloRow, rule
-from specviz.analysis.advisor.situation import Situation
 from specviz.analysis.advisor.technique import METHODS_OF_LEAF, methods_of_slo, technique_name
 from specviz.analysis.advisor.tree import Tree, rules_alone
-from specviz.config import Method
+from specviz.methods import Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +29,26 @@ class Contradiction:
 
 
 def contradictions(
-    situation: Situation, tree: Tree, method: Method | None, row: SloRow | None
+    deployment: Deployment, tree: Tree, method: Method | None, row: SloRow | None
 ) -> tuple[Contradiction, ...]:
     """All of them, the weightiest first."""
     return tuple(
         [
-            *_whether(situation, tree),
-            *_acceptance(situation, tree),
-            *_which(situation, tree, method),
-            *_how_many(situation, method),
+            *_whether(deployment, tree),
+            *_acceptance(deployment, tree),
+            *_which(deployment, tree, method),
+            *_how_many(deployment, method),
             *_aim(tree, method, row),
         ]
     )
 
 
-def _whether(situation: Situation, tree: Tree) -> Iterator[Contradiction]:
+def _whether(deployment: Deployment, tree: Tree) -> Iterator[Contradiction]:
     """Measured against the rules: on or off."""
     node = tree.nodes["speedup"]
     if node.answer is None:
         return
-    chosen = chosen_option(situation)
+    chosen = chosen_option(deployment)
     found = interval_text(chosen.speedup) if chosen else node.value_text
     but = f"{'Faster' if node.answer else 'Slower'} than plain decoding: {found}."
     for says, evidence in _rules_against(tree, faster=node.answer):
@@ -75,7 +75,7 @@ def _lower(question: str) -> str:
     return (first if rest[:1].isupper() else first.lower()) + rest
 
 
-def _acceptance(situation: Situation, tree: Tree) -> Iterator[Contradiction]:
+def _acceptance(deployment: Deployment, tree: Tree) -> Iterator[Contradiction]:
     """A draft that gains below the harmful acceptance, or loses above the one to aim at."""
     speedup, value = tree.nodes["speedup"], tree.nodes["acceptance"].value
     if value is None or speedup.answer is None:
@@ -92,11 +92,11 @@ def _acceptance(situation: Situation, tree: Tree) -> Iterator[Contradiction]:
             )
 
 
-def _which(situation: Situation, tree: Tree, method: Method | None) -> Iterator[Contradiction]:
+def _which(deployment: Deployment, tree: Tree, method: Method | None) -> Iterator[Contradiction]:
     """The documents' technique against the best one measured."""
-    chosen = chosen_option(situation)
+    chosen = chosen_option(deployment)
     leaf = _documents_leaf(tree)
-    if chosen is None or situation.measured is None or method is not chosen.method or leaf is None:
+    if chosen is None or deployment.measured is None or method is not chosen.method or leaf is None:
         return
     named = METHODS_OF_LEAF[leaf]
     if chosen.gains and chosen.method not in named:
@@ -105,7 +105,7 @@ def _which(situation: Situation, tree: Tree, method: Method | None) -> Iterator[
             f"The documents' tree says {names}.",
             tree.nodes[_LAST_QUESTION[leaf]].rule,
             f"{chosen.arm} is the best measured: {interval_text(chosen.speedup)}.",
-            situation.measured.evidence(chosen),
+            deployment.measured.evidence(chosen),
             "the measured technique",
         )
 
@@ -131,18 +131,18 @@ def _documents_leaf(tree: Tree) -> str | None:
     return None if answer is None else ("medusa" if answer else "vanilla")
 
 
-def _how_many(situation: Situation, method: Method | None) -> Iterator[Contradiction]:
+def _how_many(deployment: Deployment, method: Method | None) -> Iterator[Contradiction]:
     """The guideline's K against the measured one."""
-    chosen = chosen_option(situation)
-    if chosen is None or situation.measured is None or method is not chosen.method or not chosen.k:
+    chosen = chosen_option(deployment)
+    if chosen is None or deployment.measured is None or method is not chosen.method or not chosen.k:
         return
-    found = guideline(situation, chosen.method)
+    found = guideline(deployment, chosen.method)
     if not found.low <= chosen.k <= found.high:
         yield Contradiction(
             f"K from {found.low} to {found.high} ({found.situation}).",
             found.evidence,
             f"K {chosen.k} is the best measured: {interval_text(chosen.speedup)}.",
-            situation.measured.evidence(chosen),
+            deployment.measured.evidence(chosen),
             "the measured K",
         )
 

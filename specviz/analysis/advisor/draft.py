@@ -1,6 +1,6 @@
 """Whether a small model is a good draft for a large one: one check per thing that can go wrong.
 
-The files are read elsewhere (`engines/model_folder.py`); here their figures are judged.
+`engines/model_folder.py` reads the files; the checks here judge their figures.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from specviz.analysis.advisor.deployment import KnownFacts
 from specviz.analysis.advisor.evidence import Evidence, Kind
 from specviz.analysis.advisor.inputs import Answer
 from specviz.analysis.advisor.rules import guidelines, rule, rule_evidence
-from specviz.analysis.advisor.situation import Facts
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 
 
 class Verdict(StrEnum):
@@ -95,13 +95,13 @@ def draft_bytes(draft: ModelFacts, load: Load) -> int | None:
     return draft.weight_bytes + draft.kv_bytes * load.context * load.concurrency
 
 
-def facts_of(checks: Sequence[Check], pair: Pair) -> Facts:
+def facts_of(checks: Sequence[Check], pair: Pair) -> KnownFacts:
     """What the pair answers in the tree: whether the draft fits."""
     fits = next(check for check in checks if check.name == _FITS)
     if fits.verdict is Verdict.UNKNOWN:
-        return Facts({}, {})
+        return KnownFacts({}, {})
     answers: dict[str, Answer] = {"draft_fits": fits.verdict is Verdict.PASS}
-    return Facts(
+    return KnownFacts(
         answers, {"draft_fits": Evidence(Kind.MEASURED, f"{pair.draft.name}: {fits.finding}")}
     )
 
@@ -223,8 +223,8 @@ def _k(acceptance: float | None, text: str | None) -> Check:
 
 
 def _problems(pair: Pair) -> str:
-    told = [model.problem for model in (pair.target, pair.draft) if model.problem]
-    return "; ".join(told) or "config.json does not say"
+    found = [model.problem for model in (pair.target, pair.draft) if model.problem]
+    return "; ".join(found) or "config.json does not say"
 
 
 def _count(parameters: int) -> str:

@@ -10,7 +10,7 @@ class Kind(StrEnum):
     MEASURED = "measured here"
     PUBLISHED = "published"
     RULE = "rule of thumb"
-    TOLD = "told by you"
+    TYPED = "entered by you"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Evidence:
         return f"{self.kind.value}: {self.text}" if self.text else self.kind.value
 
 
-TOLD = Evidence(Kind.TOLD, "")
+TYPED = Evidence(Kind.TYPED, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What can be told of a situation: names, ranges and units, once for page, URL and command."""
+"""The fields of a deployment: names, ranges and units, once for page, URL and command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 
 class Slo(StrEnum):
-    """What is aimed at."""
+    """What to optimise for."""
 
     TPOT = "tpot"
     THROUGHPUT = "throughput"
@@ -30,7 +30,7 @@ class Slo(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One thing to tell. `low` and `high` are the smallest and largest value, in `unit`."""
+    """One field. `low` and `high` are the smallest and largest value, in `unit`."""
 
     name: str
     label: str
@@ -42,7 +42,7 @@ class Input:
     help: str = ""
 
     def check(self, value: Answer) -> None:
-        """Raise UsageError for a value that cannot be."""
+        """Raise UsageError for a value out of range."""
         if self.kind is Kind.CHOICE and value not in self.choices:
             raise UsageError(f"{self.name} is one of {', '.join(self.choices)}, not {value!r}.")
         if self.kind in (Kind.NUMBER, Kind.WHOLE) and not self.low <= float(value) <= self.high:
@@ -109,7 +109,7 @@ INPUTS: dict[str, Input] = {
         ),
         Input(
             "draft_fits", "Draft fits in memory", Kind.YES_NO,
-            help="Weights and KV cache of the draft, beside the target: checked below.",
+            help="Weights and KV cache of the draft, next to the target: checked below.",
         ),
         Input(
             "target_swapped", "Target model swapped often", Kind.YES_NO,
@@ -136,7 +136,7 @@ INPUTS: dict[str, Input] = {
 
 
 def parse_answers(query: Mapping[str, str]) -> tuple[dict[str, Answer], list[str]]:
-    """Answers of a query string, and a sentence for each value that cannot be and is ignored."""
+    """Answers of a query string, and a sentence for each invalid value, which is ignored."""
     answers: dict[str, Answer] = {}
     problems = []
     for name, one in INPUTS.items():

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
 from specviz.analysis.benchmark.results import Cell, Results, Speedup
-from specviz.analysis.digits import digits
 from specviz.analysis.k.optimum import PLATEAU
-from specviz.config import Method
+from specviz.analysis.text import digits
+from specviz.methods import Method
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One arm that drafts, at one temperature and load, beside its baseline.
+    """One arm that drafts, at one temperature and load, with its baseline.
 
     `category` None: all kinds of text. `memory_bytes` is what `memory_source` says.
     """
@@ -37,7 +37,7 @@ class Option:
 
     @property
     def gains(self) -> bool | None:
-        """Whether it is faster than plain decoding; None where the interval cannot tell."""
+        """Whether it is faster than plain decoding; None where the interval contains 1."""
         low, high = self.speedup.low, self.speedup.high
         if low is None or high is None:
             return None
@@ -77,8 +77,8 @@ def options_at(
 ) -> tuple[Option, ...]:
     """The options at a load, or at the next higher one that was measured; () beyond those.
 
-    Gains shrink with temperature and concurrency, so the next higher one promises no more than is
-    there. None asks for the lowest that was measured; a category with too few prompts for an
+    Gains shrink with temperature and concurrency, so the next higher one never promises too
+    much. None asks for the lowest that was measured; a category with too few prompts for an
     interval, for all texts.
     """
     options = measured.options
@@ -130,7 +130,7 @@ def figures_of(measured: Measured, option: Option) -> tuple[Figure, ...]:
     memory = f"memory ({option.memory_source})" if option.memory_source else "memory"
     bytes_ = option.memory_bytes
     source, ratio = measured.evidence(option), option.speedup
-    told = (
+    known = (
         ("acceptance rate", option.acceptance, ""),
         ("TPOT P95", option.tpot_p95_ms, "ms"),
         ("throughput", option.output_throughput, "tok/s"),
@@ -139,7 +139,7 @@ def figures_of(measured: Measured, option: Option) -> tuple[Figure, ...]:
     )
     return (
         Figure("speed-up", ratio.ratio, "×", source, ratio.low, ratio.high),
-        *(Figure(name, value, unit, source) for name, value, unit in told if value is not None),
+        *(Figure(name, value, unit, source) for name, value, unit in known if value is not None),
     )
 
 

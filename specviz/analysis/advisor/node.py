@@ -33,7 +33,7 @@ TIMES = Unit("×")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One question. `answer` None: not known, or too close to tell.
+    """One question. `answer` None: not known, or too close to call.
 
     `source` is what the value rests on, `rule` where the threshold is from. `distance` is how far
     `value` is from the point where the answer changes, in the unit of the value; None where the

@@ -1,7 +1,8 @@
-"""The questions of the tree, answered for one situation."""
+"""The questions of the tree, answered for one deployment."""
 
 from __future__ import annotations
 
+from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.evidence import Evidence, Kind
 from specviz.analysis.advisor.measured import Option, best, interval_text, options_at
 from specviz.analysis.advisor.node import (
@@ -16,7 +17,6 @@ from specviz.analysis.advisor.node import (
     yes_no_node,
 )
 from specviz.analysis.advisor.rules import Rule, retrained, rule, rule_evidence
-from specviz.analysis.advisor.situation import Situation
 from specviz.methods import METHODS, Method
 
 BREAK_EVEN = Rule(
@@ -50,47 +50,47 @@ INPUT_OF = {
 """The input that answers a node."""
 
 
-def answered(situation: Situation) -> dict[str, Node]:
+def answered(deployment: Deployment) -> dict[str, Node]:
     """Every question by its id, none of them on a path yet."""
-    chosen = chosen_option(situation)
-    nodes = [speedup_node(situation, chosen), _best_node(situation, chosen)]
+    chosen = chosen_option(deployment)
+    nodes = [speedup_node(deployment, chosen), _best_node(deployment, chosen)]
     for node, name, quantity, rule_name, unit in _THRESHOLDS:
-        value, source = getattr(situation, name), situation.source(name)
+        value, source = getattr(deployment, name), deployment.source(name)
         if node == "acceptance" and value is None and chosen and chosen.acceptance is not None:
-            assert situation.measured is not None
-            value, source = chosen.acceptance, situation.measured.evidence(chosen)
+            assert deployment.measured is not None
+            value, source = chosen.acceptance, deployment.measured.evidence(chosen)
         nodes.append(threshold_node(node, quantity, rule(rule_name), unit, value, source))
     for node, question, rule_name in _YES_NO:
-        answer, source = getattr(situation, node), situation.source(node)
+        answer, source = getattr(deployment, node), deployment.source(node)
         nodes.append(yes_no_node(node, question, rule_evidence(rule_name), answer, source))
     return {node.id: node for node in nodes}
 
 
-def usable_options(situation: Situation) -> tuple[Option, ...]:
+def usable_options(deployment: Deployment) -> tuple[Option, ...]:
     """What was measured at this load and can be used here: drafts that fit, methods that need not
     be trained again for every new target."""
-    if situation.measured is None:
+    if deployment.measured is None:
         return ()
     found = options_at(
-        situation.measured, situation.temperature, situation.concurrency, situation.text
+        deployment.measured, deployment.temperature, deployment.concurrency, deployment.text
     )
-    return tuple(one for one in found if _can_be_used(one.method, situation))
+    return tuple(one for one in found if _can_be_used(one.method, deployment))
 
 
-def chosen_option(situation: Situation) -> Option | None:
+def chosen_option(deployment: Deployment) -> Option | None:
     """The best measured option for the aim, None where nothing was measured at this load."""
-    return best(usable_options(situation), situation.slo, situation.slo_tpot_ms)
+    return best(usable_options(deployment), deployment.slo, deployment.slo_tpot_ms)
 
 
-def speedup_node(situation: Situation, chosen: Option | None) -> Node:
-    """Is it faster than plain decoding, measured? By a benchmark, else as told."""
+def speedup_node(deployment: Deployment, chosen: Option | None) -> Node:
+    """Is it faster than plain decoding, measured? By a benchmark, else as entered."""
     question = "Measured faster than plain decoding?"
-    if chosen is None or situation.measured is None:
-        told = threshold_node(
-            "speedup", question, BREAK_EVEN, TIMES, situation.speedup, situation.source("speedup")
+    if chosen is None or deployment.measured is None:
+        entered = threshold_node(
+            "speedup", question, BREAK_EVEN, TIMES, deployment.speedup, deployment.source("speedup")
         )
-        return _renamed(told, question)
-    source = situation.measured.evidence(chosen)
+        return _renamed(entered, question)
+    source = deployment.measured.evidence(chosen)
     ratio = chosen.speedup.ratio
     node = threshold_node("speedup", question, BREAK_EVEN, TIMES, ratio, source)
     text = interval_text(chosen.speedup)
@@ -106,13 +106,13 @@ def speedup_node(situation: Situation, chosen: Option | None) -> Node:
     )  # fmt: skip
 
 
-def _best_node(situation: Situation, chosen: Option | None) -> Node:
+def _best_node(deployment: Deployment, chosen: Option | None) -> Node:
     """Whether a benchmark names the technique."""
     question = "A technique that gains, measured here?"
     rule_text = Evidence(Kind.RULE, "a measured figure goes before a rule of thumb")
-    if chosen is None or situation.measured is None:
+    if chosen is None or deployment.measured is None:
         return Node("measured_best", question, False, None, rule_text)
-    source = situation.measured.evidence(chosen)
+    source = deployment.measured.evidence(chosen)
     return Node(
         "measured_best", question, chosen.gains is True, source, rule_text,
         chosen.speedup.ratio, 1.0, TIMES, flip=interval_text(chosen.speedup),
@@ -126,7 +126,7 @@ def _renamed(node: Node, question: str) -> Node:
     )  # fmt: skip
 
 
-def _can_be_used(method: Method, situation: Situation) -> bool:
-    if situation.draft_fits is False and METHODS[method].needs_draft:
+def _can_be_used(method: Method, deployment: Deployment) -> bool:
+    if deployment.draft_fits is False and METHODS[method].needs_draft:
         return False
-    return not (situation.target_swapped and method in retrained())
+    return not (deployment.target_swapped and method in retrained())

@@ -1,4 +1,4 @@
-"""The recommendation for a situation: on or off, technique, K, what to expect, and why."""
+"""The recommendation for a deployment: on or off, technique, K, expected figures, reasons."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from specviz.analysis.advisor.branches import FORKS, LEAVES, Leaf, Speculate
 from specviz.analysis.advisor.contradictions import Contradiction, contradictions
+from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.evidence import Evidence, Figure
 from specviz.analysis.advisor.inputs import INPUTS
 from specviz.analysis.advisor.k import KChoice, measured_k, rule_of_k
@@ -16,7 +17,6 @@ from specviz.analysis.advisor.node import Node
 from specviz.analysis.advisor.questions import INPUT_OF, chosen_option, usable_options
 from specviz.analysis.advisor.router import Router, router
 from specviz.analysis.advisor.rules import SloRow, rule
-from specviz.analysis.advisor.situation import Situation
 from specviz.analysis.advisor.technique import (
     METHODS_OF_LEAF,
     methods_of_slo,
@@ -25,7 +25,7 @@ from specviz.analysis.advisor.technique import (
     technique_name,
 )
 from specviz.analysis.advisor.tree import Tree, Walk, grow
-from specviz.config import Method
+from specviz.methods import Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """`method` is what to use if on, what to measure if undecided, None if off or not known yet.
+    """`method`: to use if on, to measure if undecided, None if off or not known yet.
 
     `draft` is the one that was measured. `expected` are figures for `method`: measured here, or
     published for other hardware and models.
@@ -77,14 +77,14 @@ class Recommendation:
         return shown
 
 
-def recommend(situation: Situation) -> Recommendation:
-    """Walk the tree, and say what follows."""
-    tree = grow(situation)
+def recommend(deployment: Deployment) -> Recommendation:
+    """Walk the tree and collect what follows from it."""
+    tree = grow(deployment)
     leaf = tree.walk.leaf
     speculate = leaf.speculate if leaf else _open_end(tree.walk)
-    method, alternatives = _methods(tree, situation, speculate)
-    row = slo_row(situation)
-    k = _k(situation, method, row)
+    method, alternatives = _methods(tree, deployment, speculate)
+    row = slo_row(deployment)
+    k = _k(deployment, method, row)
     return Recommendation(
         speculate=speculate,
         tree=tree,
@@ -92,14 +92,14 @@ def recommend(situation: Situation) -> Recommendation:
         method=method,
         technique=technique_name(method) if method else None,
         alternatives=alternatives,
-        draft=_draft(situation, method),
+        draft=_draft(deployment, method),
         k=k,
         slo=row,
-        expected=_expected(situation, method),
-        reasons=tuple(_reasons(situation, tree, row)),
-        missing=tuple(_missing(situation, tree)),
-        contradictions=contradictions(situation, tree, method, row),
-        router=_router(situation, method, k),
+        expected=_expected(deployment, method),
+        reasons=tuple(_reasons(deployment, tree, row)),
+        missing=tuple(_missing(deployment, tree)),
+        contradictions=contradictions(deployment, tree, method, row),
+        router=_router(deployment, method, k),
     )
 
 
@@ -110,60 +110,60 @@ def _open_end(walk: Walk) -> Speculate:
 
 
 def _methods(
-    tree: Tree, situation: Situation, speculate: Speculate
+    tree: Tree, deployment: Deployment, speculate: Speculate
 ) -> tuple[Method | None, tuple[Method, ...]]:
     if speculate is Speculate.OFF:
         return None, ()
-    chosen = chosen_option(situation)
+    chosen = chosen_option(deployment)
     end = tree.walk.leaf if tree.walk.leaf and tree.walk.leaf.id in METHODS_OF_LEAF else None
     leaf = end or tree.technique.leaf
     if leaf is not None and leaf.id == "best_measured":
         assert chosen is not None
-        others = {one.method: None for one in usable_options(situation) if one.gains}
+        others = {one.method: None for one in usable_options(deployment) if one.gains}
         return chosen.method, tuple(method for method in others if method is not chosen.method)
     named = METHODS_OF_LEAF[leaf.id] if leaf else ()
     return (named[0], named[1:]) if named else (None, ())
 
 
-def _k(situation: Situation, method: Method | None, row: SloRow | None) -> KChoice | None:
+def _k(deployment: Deployment, method: Method | None, row: SloRow | None) -> KChoice | None:
     if method is None:
         return None
-    chosen = chosen_option(situation)
-    if chosen is not None and chosen.method is method and situation.measured is not None:
-        evidence = situation.measured.evidence(chosen)
-        found = measured_k(chosen, usable_options(situation), evidence)
+    chosen = chosen_option(deployment)
+    if chosen is not None and chosen.method is method and deployment.measured is not None:
+        evidence = deployment.measured.evidence(chosen)
+        found = measured_k(chosen, usable_options(deployment), evidence)
         if found is not None:
             return found
     named = row if row is not None and method in methods_of_slo(row) else None
-    return rule_of_k(situation, method, named)
+    return rule_of_k(deployment, method, named)
 
 
-def _router(situation: Situation, method: Method | None, k: KChoice | None) -> Router | None:
+def _router(deployment: Deployment, method: Method | None, k: KChoice | None) -> Router | None:
     if method is None:
         return None
-    chosen = chosen_option(situation)
+    chosen = chosen_option(deployment)
     same = chosen if chosen is not None and chosen.method is method else None
-    return router(method, k.k if k else None, situation.measured, same)
+    return router(method, k.k if k else None, deployment.measured, same)
 
 
-def _draft(situation: Situation, method: Method | None) -> str | None:
-    chosen = chosen_option(situation)
+def _draft(deployment: Deployment, method: Method | None) -> str | None:
+    chosen = chosen_option(deployment)
     return chosen.draft if chosen is not None and chosen.method is method else None
 
 
-def _expected(situation: Situation, method: Method | None) -> tuple[Figure, ...]:
+def _expected(deployment: Deployment, method: Method | None) -> tuple[Figure, ...]:
     if method is None:
         return ()
-    chosen = chosen_option(situation)
-    if chosen is not None and chosen.method is method and situation.measured is not None:
-        return figures_of(situation.measured, chosen)
-    return published_figures(method, situation)
+    chosen = chosen_option(deployment)
+    if chosen is not None and chosen.method is method and deployment.measured is not None:
+        return figures_of(deployment.measured, chosen)
+    return published_figures(method, deployment)
 
 
-def _reasons(situation: Situation, tree: Tree, row: SloRow | None) -> Iterator[Reason]:
+def _reasons(deployment: Deployment, tree: Tree, row: SloRow | None) -> Iterator[Reason]:
     """The questions on the path as sentences, then what the aim asks for."""
-    if usable_options(situation) and chosen_option(situation) is None:
-        yield Reason(f"No measured arm keeps TPOT P95 within {situation.slo_tpot_ms:g} ms.")
+    if usable_options(deployment) and chosen_option(deployment) is None:
+        yield Reason(f"No measured arm keeps TPOT P95 within {deployment.slo_tpot_ms:g} ms.")
     for start, end in tree.walk.edges:
         node = tree.nodes[start]
         if node.answer is not None and (node.answer or end in LEAVES or start in _REQUIRED):
@@ -171,16 +171,16 @@ def _reasons(situation: Situation, tree: Tree, row: SloRow | None) -> Iterator[R
     if row is not None:
         yield Reason(f"Aim {row.slo}: {row.techniques}, K {row.k}.", row.evidence)
         limit = rule("throughput_concurrency")
-        limited = "concurrency" in row.techniques and situation.concurrency is not None
-        if limited and not limit.fires(situation.concurrency or 0):
+        limited = "concurrency" in row.techniques and deployment.concurrency is not None
+        if limited and not limit.fires(deployment.concurrency or 0):
             yield Reason(
                 f"That aim holds up to concurrency {limit.threshold:g}, not at "
-                f"{situation.concurrency}: limit it, or leave speculation off above.",
+                f"{deployment.concurrency}: limit it, or leave speculation off above.",
                 limit.evidence,
             )
-    elif situation.slo == "tpot" and situation.slo_tpot_ms is not None:
+    elif deployment.slo == "tpot" and deployment.slo_tpot_ms is not None:
         yield Reason(
-            f"No technique in the documents' table keeps TPOT P95 below {situation.slo_tpot_ms:g} "
+            f"No technique in the documents' table keeps TPOT P95 below {deployment.slo_tpot_ms:g} "
             "ms on their hardware: measure it here."
         )
 
@@ -193,14 +193,14 @@ def _sentence(node: Node) -> str:
     return f"{node.question.removesuffix('?')}: {node.answer_text}{value}."
 
 
-def _missing(situation: Situation, tree: Tree) -> Iterator[Missing]:
+def _missing(deployment: Deployment, tree: Tree) -> Iterator[Missing]:
     """What the path waits for first, then what it passed without an answer."""
     walk = tree.walk
     if walk.leaf is not None and walk.leaf.speculate is Speculate.OFF:
         return
     open_at = (walk.open_at, tree.technique.open_at, *walk.passed)
     seen = set()
-    if situation.slo == "tpot" and situation.slo_tpot_ms is None:
+    if deployment.slo == "tpot" and deployment.slo_tpot_ms is None:
         label = INPUTS["slo_tpot_ms"].label
         yield Missing("slo_tpot_ms", label, f"{label}? The aim has no limit yet.")
     for node in (one for one in open_at if one in INPUT_OF):

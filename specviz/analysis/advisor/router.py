@@ -11,7 +11,7 @@ from itertools import pairwise
 from specviz.analysis.advisor.evidence import Evidence, Kind
 from specviz.analysis.advisor.measured import Measured, Option
 from specviz.analysis.advisor.rules import rule
-from specviz.config import Method
+from specviz.methods import Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _concurrency(options: Sequence[Option], source: str) -> Limit:
     most = max(points)
     text = f"{source}: where the 95 % interval of the speed-up reaches 1×"
     if high is None:
-        text += f"; not crossed up to {most}, nothing is said beyond"
+        text += f"; not crossed up to {most}, not measured beyond"
     return Limit(
         most if low is None else math.floor(2**low + 1e-9),
         None if high is None else math.ceil(2**high - 1e-9),
@@ -94,7 +94,7 @@ def _temperature(options: Sequence[Option], source: str) -> Limit:
     high = _falls_to_one([(t, one.speedup.high) for t, one in sorted(points.items())])
     text = f"{source}: where the 95 % interval of the speed-up reaches 1×"
     if high is None:
-        text += f"; not crossed up to {max(points):g}, nothing is said beyond"
+        text += f"; not crossed up to {max(points):g}, not measured beyond"
     return Limit(
         max(points) if low is None else round(low, 2),
         None if high is None else round(high, 2),
@@ -104,7 +104,7 @@ def _temperature(options: Sequence[Option], source: str) -> Limit:
 
 def _falls_to_one(points: Sequence[tuple[float, float | None]]) -> float | None:
     """Where the line through the points first comes down to 1; the first place if it starts
-    there, None if it stays above. A point without an interval cannot vouch: it counts as 1."""
+    there, None if it stays above. A point without an interval counts as 1."""
     known = [(place, 1.0 if bound is None else bound) for place, bound in points]
     if known[0][1] <= 1:
         return known[0][0]

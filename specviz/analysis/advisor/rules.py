@@ -1,4 +1,4 @@
-"""The documents' rules of thumb, read from the published tables: no threshold stands in code."""
+"""The documents' rules of thumb, read from the published tables: no threshold is in the code."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from functools import cache
 from typing import Any
 
 from specviz.analysis.advisor.evidence import Evidence, Kind
-from specviz.config import Method
-from specviz.methods import TECHNIQUES
+from specviz.methods import TECHNIQUES, Method
 from specviz.reference import published
 
 COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -117,7 +116,7 @@ def where(row: dict[str, Any]) -> str:
 
 
 def _reason(row: dict[str, Any]) -> str:
-    """The reason given; without one the field is NaN, and the situation itself has to do."""
+    """The reason given; without one the field is NaN, then the situation itself."""
     return str(row["reason"] if isinstance(row["reason"], str) else row["situation"])
 
 

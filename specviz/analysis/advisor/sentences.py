@@ -7,8 +7,8 @@ from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
 from specviz.analysis.advisor.k import KChoice
 from specviz.analysis.advisor.recommend import Reason, Recommendation
 from specviz.analysis.advisor.technique import technique_name
-from specviz.analysis.digits import digits
-from specviz.config import Method
+from specviz.analysis.text import digits
+from specviz.methods import Method
 
 
 def headline(found: Recommendation) -> str:
@@ -62,4 +62,4 @@ def reason_text(reason: Reason) -> str:
 
 def evidence_text(evidence: Evidence) -> str:
     """Its kind and source."""
-    return evidence.kind.value if evidence.kind is Kind.TOLD else str(evidence)
+    return evidence.kind.value if evidence.kind is Kind.TYPED else str(evidence)

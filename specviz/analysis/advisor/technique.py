@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
 from specviz.analysis.advisor.rules import SloRow, rows, slo_rows, where
-from specviz.analysis.advisor.situation import Situation
 from specviz.methods import METHODS, TECHNIQUES, Method
 
 METHODS_OF_LEAF: dict[str, tuple[Method, ...]] = {
@@ -33,14 +33,14 @@ def technique_name(method: Method) -> str:
     return next(iter(METHODS[method].techniques), method.value)
 
 
-def published_figures(method: Method, situation: Situation) -> tuple[Figure, ...]:
-    """What the documents measured for a method, elsewhere: in all, and at this situation's very
+def published_figures(method: Method, deployment: Deployment) -> tuple[Figure, ...]:
+    """What the documents measured for a method, elsewhere: in all, and at this deployment's very
     temperature, concurrency and kind of text where their table has that row."""
     wanted = (
         ("overall", None, None),
-        ("temperature", "temperature", situation.temperature),
-        ("concurrency", "concurrency", situation.concurrency),
-        ("categories", "category", situation.text),
+        ("temperature", "temperature", deployment.temperature),
+        ("concurrency", "concurrency", deployment.concurrency),
+        ("categories", "category", deployment.text),
     )
     found: list[Figure] = []
     for table, column, value in wanted:
@@ -56,14 +56,14 @@ def published_figures(method: Method, situation: Situation) -> tuple[Figure, ...
     return tuple(found)
 
 
-def slo_row(situation: Situation) -> SloRow | None:
+def slo_row(deployment: Deployment) -> SloRow | None:
     """The documents' row for the aim. For a TPOT limit the loosest row that keeps it; None where
     there is no aim, no limit, or no row keeps it."""
-    if situation.slo == "tpot":
-        limit = situation.slo_tpot_ms
+    if deployment.slo == "tpot":
+        limit = deployment.slo_tpot_ms
         kept = [row for row in slo_rows() if limit and row.limit_ms and row.limit_ms <= limit]
         return max(kept, key=lambda row: row.limit_ms or 0.0, default=None)
-    word = {"throughput": "throughput", "cost": "cost"}.get(situation.slo or "")
+    word = {"throughput": "throughput", "cost": "cost"}.get(deployment.slo or "")
     return next((row for row in slo_rows() if word and word in row.slo.lower()), None)
 
 
@@ -80,9 +80,9 @@ def _is(name: str, technique: str) -> bool:
 
 
 def _figures(row: dict[str, object], source: Evidence) -> list[Figure]:
-    told = [(_UNITS[name], row[name]) for name in _UNITS if name in row]
+    known = [(_UNITS[name], row[name]) for name in _UNITS if name in row]
     return [
         Figure(name, float(value), unit, source)
-        for (name, unit), value in told
+        for (name, unit), value in known
         if isinstance(value, int | float) and not math.isnan(value)
     ]

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from specviz.analysis.advisor.branches import CHOICES, FORKS, GATES, LEAVES, ROOT, TECHNIQUE, Leaf
+from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.inputs import Answer
 from specviz.analysis.advisor.node import Node
 from specviz.analysis.advisor.questions import INPUT_OF, answered
 from specviz.analysis.advisor.rules import Rule, rule
-from specviz.analysis.advisor.situation import Situation
 from specviz.errors import UsageError
 
 Edge = tuple[str, str]
@@ -39,9 +39,9 @@ class Tree:
     technique: Walk
 
 
-def grow(situation: Situation) -> Tree:
+def grow(deployment: Deployment) -> Tree:
     """Answer every question and walk from the root."""
-    nodes = answered(situation)
+    nodes = answered(deployment)
     walk = walk_from(ROOT, nodes)
     on_path = {start for start, _ in walk.edges} | {walk.open_at}
     nodes = {name: replace(node, on_path=name in on_path) for name, node in nodes.items()}
@@ -70,8 +70,8 @@ def rules_alone(nodes: Mapping[str, Node]) -> Walk:
     return walk_from(FORKS[ROOT].unknown or ROOT, nodes)
 
 
-def leading_to(leaf: str, situation: Situation) -> Situation:
-    """The situation changed as little as needed for the path to end at the leaf.
+def leading_to(leaf: str, deployment: Deployment) -> Deployment:
+    """The deployment changed as little as needed for the path to end at the leaf.
 
     Figures of a benchmark win over rules, so for a leaf of the rules they are left out. Raises
     UsageError for the leaf that only a benchmark leads to, where none says so.
@@ -79,20 +79,20 @@ def leading_to(leaf: str, situation: Situation) -> Situation:
     if leaf not in LEAVES:
         raise UsageError(f"There is no leaf {leaf!r}: choose one of {', '.join(LEAVES)}.")
     if leaf == "best_measured":
-        return _by_benchmark(situation)
+        return _by_benchmark(deployment)
     wanted = _answers_on_the_way(leaf)
     changed: dict[str, Any] = {"measured": None}
     for node, answer in wanted.items():
         if node in INPUT_OF:
-            changed |= _change(node, answer, replace(situation, **changed))
-    return replace(situation, **changed)
+            changed |= _change(node, answer, replace(deployment, **changed))
+    return replace(deployment, **changed)
 
 
-def _by_benchmark(situation: Situation) -> Situation:
+def _by_benchmark(deployment: Deployment) -> Deployment:
     """Without what keeps the benchmark's options out: draft and target first, then load and aim."""
-    free = replace(situation, draft_fits=None, target_swapped=None)
+    free = replace(deployment, draft_fits=None, target_swapped=None)
     anywhere = replace(free, temperature=None, concurrency=None, slo=None, text=None)
-    for tried in (situation, free, anywhere):
+    for tried in (deployment, free, anywhere):
         leaf = grow(tried).walk.leaf
         if leaf is not None and leaf.id == "best_measured":
             return tried
@@ -111,9 +111,9 @@ def _answers_on_the_way(leaf: str) -> dict[str, bool | None]:
     raise AssertionError(leaf)
 
 
-def _change(node: str, answer: bool | None, situation: Situation) -> dict[str, Answer | None]:
+def _change(node: str, answer: bool | None, deployment: Deployment) -> dict[str, Answer | None]:
     """The input that makes the question answer so, {} where it does, or where it passes."""
-    known = answered(situation)[node].answer
+    known = answered(deployment)[node].answer
     fork = FORKS[node]
     if known is answer or (known is None and answer is False and fork.no == fork.unknown):
         return {}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from specviz.analysis.benchmark.results import load_text
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 
 Document = Mapping[str, Any]
 

@@ -21,7 +21,7 @@ from specviz.analysis.benchmark.throughput import (
     per_second,
     wall_s,
 )
-from specviz.config import Method
+from specviz.methods import Method
 
 
 class CellKey(NamedTuple):

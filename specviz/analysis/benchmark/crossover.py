@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 
 
 class Pays(StrEnum):

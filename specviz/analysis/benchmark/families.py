@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specviz.analysis.benchmark.results import ArmState
-from specviz.config import Method
+from specviz.methods import Method
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from specviz.analysis.benchmark.acceptance import with_counts
 from specviz.analysis.benchmark.quantiles import too_few
 from specviz.analysis.benchmark.results import Acceptance, ArmState, Cell, Speedup
 from specviz.analysis.benchmark.speedup import PROMPTS_NEEDED, TIME_PER_TOKEN
-from specviz.config import Method
+from specviz.methods import Method
 
 MEANS_APART = 0.02
 """Token-weighted and request-mean acceptance further apart than this are explained."""

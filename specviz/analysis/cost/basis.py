@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from specviz.analysis.benchmark.results import Cell, Results
 from specviz.analysis.cost.answer import Served
 from specviz.analysis.cost.interval import Interval
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.reference import published
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.errors import UsageError
 
 DAYS_PER_YEAR = 365.0

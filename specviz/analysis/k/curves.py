@@ -1,4 +1,4 @@
-"""Curves over K, each from one source: measured here, predicted, replayed, a formula, published."""
+"""Curves over K by source: measured here, redrafted, predicted, a formula, published."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Source(StrEnum):
     """Where a curve is from; what was measured wins over what was computed or published."""
 
     MEASURED = "measured here"
-    REPLAYED = "replayed exactly"
+    REDRAFTED = "redrafted exactly"
     PREDICTED = "predicted from one run"
     FORMULA = "formula"
     PUBLISHED = "published"

@@ -1,8 +1,8 @@
-"""Every smaller K from one run at the largest: by its steps cut short, or by an exact replay.
+"""Every smaller K from one run at the largest: by its steps cut short, or by an exact redraft.
 
 Cut short: a step that had `a` of its first tokens accepted would have had min(a, K) accepted with
 K of them, so that acceptance by position carries over unchanged. What changes is where the next
-draft begins, and acceptance there; that is the error of this prediction. A replay has none.
+draft begins, and acceptance there; that is the error of this prediction. A redraft has none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specviz.analysis.k.answers import Answer, Key
-from specviz.analysis.k.replay import Foresight, replay
+from specviz.analysis.k.redraft import Redraft, steps_at
 from specviz.analysis.k.step_cost import StepCost
 
 RESAMPLES = 1000
@@ -52,10 +52,10 @@ def predict(
     baseline: Mapping[Key, Answer],
     cost: StepCost | None,
     ks: Sequence[int],
-    replays: Mapping[Key, Foresight] | None = None,
+    redrafts: Mapping[Key, Redraft] | None = None,
 ) -> tuple[Prediction, ...]:
     """One prediction per K, over the answers that drafted and, where there is a baseline at all,
-    have one. `replays` None cuts the run's steps short. Step times agree with the run at its own
+    have one. `redrafts` None cuts the run's steps short. Step times agree with the run at its own
     K, and with the baseline where both know plain decoding; in between they bend as `cost` does.
     Nothing that could be counted: no predictions.
     """
@@ -64,7 +64,7 @@ def predict(
         for answer in run
         if answer.drafted
         and (not baseline or answer.key in baseline)
-        and (replays is None or answer.key in replays)
+        and (redrafts is None or answer.key in redrafts)
     ]
     if not usable:
         return ()
@@ -72,7 +72,7 @@ def predict(
     weights = _resamples(len(prompts))[:, [prompts.index(answer.key[0]) for answer in usable]]
     own = weights @ np.array([_own(answer, baseline) for answer in usable])
     return tuple(
-        _prediction(k, own, weights @ np.array([_counts(a, k, replays) for a in usable]), cost,
+        _prediction(k, own, weights @ np.array([_counts(a, k, redrafts) for a in usable]), cost,
                     timed=bool(baseline))
         for k in ks
     )  # fmt: skip
@@ -95,14 +95,14 @@ def _own(answer: Answer, baseline: Mapping[Key, Answer]) -> tuple[float, ...]:
     )
 
 
-def _counts(answer: Answer, k: int, replays: Mapping[Key, Foresight] | None) -> tuple[float, ...]:
+def _counts(answer: Answer, k: int, redrafts: Mapping[Key, Redraft] | None) -> tuple[float, ...]:
     """With K = k: drafts, draft tokens, accepted tokens, tokens that the steps cover, steps (of a
     cut: NaN, unknown)."""
-    if replays is not None:
-        replayed = replay(replays[answer.key], k)
+    if redrafts is not None:
+        redrafted = steps_at(redrafts[answer.key], k)
         return (
-            len(replayed.drafted), sum(replayed.drafted), sum(replayed.accepted), np.nan,
-            replayed.num_steps,
+            len(redrafted.drafted), sum(redrafted.drafted), sum(redrafted.accepted), np.nan,
+            redrafted.num_steps,
         )  # fmt: skip
     return (
         len(answer.drafted),
@@ -124,12 +124,12 @@ def _prediction(
     """`own` [resamples + 1, 9] and `counts` [resamples + 1, 5] as above; row 0: all prompts."""
     steps, run_drafts, run_drafted, spent_ms, first_ms, tokens = own.T[:6]
     baseline_ms, plain_ms, plain_steps = own.T[6:]
-    num_drafts, num_draft_tokens, num_accepted, covered, replayed_steps = counts.T
+    num_drafts, num_draft_tokens, num_accepted, covered, redrafted_steps = counts.T
     # cut short, a step gives fewer tokens, and more steps cover what the answers need
     shorter = steps * covered / (num_accepted + steps)
-    known = np.isfinite(replayed_steps)
-    num_steps = np.where(known, replayed_steps, shorter)
-    of = np.where(known, replayed_steps, steps)
+    known = np.isfinite(redrafted_steps)
+    num_steps = np.where(known, redrafted_steps, shorter)
+    of = np.where(known, redrafted_steps, steps)
     tpot = speedup = None
     if cost is not None:
         plain = plain_ms / plain_steps if timed else None

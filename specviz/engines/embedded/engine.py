@@ -9,7 +9,7 @@ import uuid
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from itertools import takewhile
 
-from specviz.analysis.k.replay import Foresight
+from specviz.analysis.k.redraft import Redraft
 from specviz.config import Prompt, Sampling
 from specviz.engines.embedded.decode import Decoder
 from specviz.engines.embedded.draft import Proposer
@@ -105,7 +105,7 @@ class EmbeddedEngine:
         extra = self._proposer.extra_bytes() if self._proposer else ExtraBytes()
         yield RequestFinished(tuple(prompt_ids), ttft_ms, elapsed_ms, reason, extra)
 
-    def redraft(self, prompt: Prompt, answer: Sequence[int]) -> Foresight:
+    def redraft(self, prompt: Prompt, answer: Sequence[int]) -> Redraft:
         """Draft greedily after every token of an answer to the prompt."""
         decoder = Decoder(self._target, self._proposer, accept_nothing, self._decoder.cache)
         prompt_ids = self._tokenizer.encode_chat(prompt.messages)

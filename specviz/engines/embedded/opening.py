@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.checkpoint import read_json
 from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.engines.embedded.linear import has_layout
@@ -22,7 +22,7 @@ from specviz.engines.embedded.tokenizer import ChatTokenizer
 from specviz.engines.embedded.verify import accept_typical
 from specviz.errors import UsageError
 from specviz.machine import git_revision, hardware_summary
-from specviz.methods import METHODS
+from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET
 
 KEPT_MODELS = 6

@@ -8,7 +8,7 @@ from itertools import islice
 import torch
 from torch import Tensor
 
-from specviz.analysis.k.replay import Foresight
+from specviz.analysis.k.redraft import Redraft
 from specviz.config import Sampling
 from specviz.engines.embedded.decode import Decoder, Round
 from specviz.engines.embedded.draft import Draft
@@ -23,7 +23,7 @@ def redraft(
     answer: Sequence[int],
     k: int,
     device: torch.device,
-) -> Foresight:
+) -> Redraft:
     """Draft `k` tokens greedily after every token of `answer`.
 
     `decoder` must use the rule `accept_nothing`. Tokens drafted beyond the end are judged by the
@@ -33,7 +33,7 @@ def redraft(
     rounds = [*islice(decoder.rounds(prompt_ids, sampler, k), len(answer) + k)]
     text = [done.verified.next_token for done in rounds]
     drafting = rounds[1 : len(answer)]
-    return Foresight(
+    return Redraft(
         k=k,
         output_tokens=len(answer),
         drafted=tuple(len(done.draft.token_ids) for done in drafting),

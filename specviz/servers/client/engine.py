@@ -15,7 +15,8 @@ from typing import Any, cast
 import httpx2
 import openai
 
-from specviz.config import Method, Prompt, Sampling
+from specviz.config import Prompt, Sampling
+from specviz.methods import Method
 from specviz.servers.client.chunks import Chunk, read_chunk
 from specviz.servers.client.detokenizer import Detokenizer, cut
 from specviz.servers.client.failures import stream_error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.servers.client.tape import TokenTape
 from specviz.trace import Origin, Step
 

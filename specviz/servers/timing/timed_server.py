@@ -12,8 +12,9 @@ import uuid
 
 import httpx2
 
-from specviz.config import Method, Prompt, Sampling
+from specviz.config import Prompt, Sampling
 from specviz.errors import EngineError
+from specviz.methods import Method
 from specviz.sample import Sample
 from specviz.servers.client.engine import STALL_TIMEOUT_S
 from specviz.servers.client.failures import (

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.servers.capabilities import NO_PLUGIN, Capabilities
 from specviz.servers.dialect import Get
 from specviz.servers.vllm.metrics import parse_counters

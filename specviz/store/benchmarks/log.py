@@ -1,4 +1,4 @@
-"""One benchmark on its way into the database. Methods may be called from any thread."""
+"""Writes one benchmark into the database. Methods may be called from any thread."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from specviz.store.benchmarks.samples import check_texts, insert_samples
 from specviz.store.file.writer import FLUSH_S, Writer
 
 COMMIT_EVERY_S = FLUSH_S
-"""A commit takes several ms of the machine that is being measured. One that comes alone is made at
-once; where requests end more often, those of this time share one."""
+"""A commit takes several ms of the machine that is being measured. A single one is made at once;
+where requests end more often than this, they share one."""
 
 
 class BenchmarkLog:
-    """Writes a benchmark. What a crash loses was in flight or had ended within `COMMIT_EVERY_S`:
-    resuming asks it again."""
+    """Writes a benchmark. A crash loses what was in flight or had ended within `COMMIT_EVERY_S`:
+    resuming sends it again."""
 
     def __init__(self, writer: Writer, benchmark_id: str) -> None:
         self.benchmark_id = benchmark_id
@@ -64,7 +64,7 @@ class BenchmarkLog:
         )
 
     def reopen(self) -> None:
-        """Take up an interrupted benchmark. Raises StoreError."""
+        """Continue an interrupted benchmark. Raises StoreError."""
         self._save(lambda cursor: tables.reopen(cursor, self.benchmark_id))
 
     def arm(self, arm: ArmRow) -> None:
@@ -81,14 +81,14 @@ class BenchmarkLog:
         self._save(write)
 
     def end_round(self, round_: RoundRow) -> None:
-        """Save what a round came to. Raises StoreError."""
+        """Save the outcome of a round. Raises StoreError."""
         self._save(lambda cursor: tables.put_round(cursor, self.benchmark_id, round_))
 
     def add(self, row: SampleRow) -> None:
         """Take a request; returns at once.
 
-        Raises the StoreError of an earlier one, or of one that can never be saved: that one is not
-        taken, so that it keeps no other back.
+        Raises the StoreError of an earlier one, or of one that can never be saved, which is refused
+        so that it does not block the others.
         """
         if self._error is not None:
             raise self._error

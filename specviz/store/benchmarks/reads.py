@@ -1,4 +1,4 @@
-"""What the database tells about benchmarks, read with a cursor of the caller's."""
+"""Reads benchmarks: each function takes the cursor of `Store.read`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def read_conversations(cursor: DuckDBPyConnection, benchmark_id: str) -> tuple[C
 
 
 def read_arms(cursor: DuckDBPyConnection, benchmark_id: str) -> dict[int, ArmRow]:
-    """The arms that were opened so far, by their place in the plan."""
+    """The arms opened so far, by their index in the plan."""
     cursor.execute(
         "SELECT * EXCLUDE (benchmark_id) FROM benchmark_arms WHERE benchmark_id = ?",
         [benchmark_id],
@@ -104,7 +104,7 @@ def read_rounds(cursor: DuckDBPyConnection, benchmark_id: str) -> pd.DataFrame:
 
 
 def _frame(cursor: DuckDBPyConnection, sql: str, benchmark_id: str) -> pd.DataFrame:
-    """A query's result with pandas' nullable types, so that NULL stays apart from zero."""
+    """A query's result with pandas' nullable types, so that NULL and zero differ."""
     frame = cursor.execute(sql, [benchmark_id]).arrow().read_all()
     integers = {name: "Int64" for name in (
         "concurrency", "output_tokens", "num_drafts", "num_draft_tokens", "num_accepted_tokens",
@@ -122,8 +122,8 @@ def _benchmark(row: dict[str, Any]) -> BenchmarkRow:
         for name, at in row.items()
         if name in ("started_at", "finished_at", "deleted_at", "imported_at")
     }
-    told = {"status": RunStatus(row["status"]), "tags": tuple(row["tags"] or ())}
-    return BenchmarkRow(**{**row, **moments, **told})
+    values = {"status": RunStatus(row["status"]), "tags": tuple(row["tags"] or ())}
+    return BenchmarkRow(**{**row, **moments, **values})
 
 
 def _conversation(row: dict[str, Any]) -> Conversation:

@@ -1,4 +1,4 @@
-"""Replays of an arm's answers: what they start from, and what they found."""
+"""Redrafts of an arm's answers: what they start from, and what they found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from specviz.analysis.k.answers import Answer, Key
-from specviz.analysis.k.replay import Foresight
+from specviz.analysis.k.redraft import Redraft
 from specviz.store.runs.runs import rows_of
 from specviz.store.runs.tables import insert_arrow
 
@@ -24,7 +24,7 @@ _ANSWERS = """
     ORDER BY rounds.repetition, samples.prompt_index, samples.turn
 """
 
-_REPLAYS = pa.schema(
+_REDRAFTS = pa.schema(
     [
         ("benchmark_id", pa.string()),
         ("arm_index", pa.int32()),
@@ -40,7 +40,7 @@ _REPLAYS = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """One finished request of a benchmark's arm with its text and, where told, its tokens."""
+    """One finished request of a benchmark's arm with its text and, where known, its tokens."""
 
     answer: Answer
     text: str
@@ -88,14 +88,14 @@ def read_answers(
     ]
 
 
-def put_replay(
+def put_redraft(
     cursor: DuckDBPyConnection,
     benchmark_id: str,
     arm_index: int,
-    answers: Mapping[Key, Foresight],
+    answers: Mapping[Key, Redraft],
     times: Sequence[StepTime],
 ) -> None:
-    """Save a replay in place of an earlier one, within a transaction of the caller's."""
+    """Save a redraft, replacing an earlier one, within the caller's transaction."""
     arm = [benchmark_id, arm_index]
     for table in ("k_replays", "k_step_times"):
         cursor.execute(f"DELETE FROM {table} WHERE benchmark_id = ? AND arm_index = ?", arm)
@@ -112,7 +112,7 @@ def put_replay(
         }
         for (prompt_index, turn), answer in answers.items()
     ]
-    insert_arrow(cursor, "k_replays", pa.Table.from_pylist(rows, schema=_REPLAYS))
+    insert_arrow(cursor, "k_replays", pa.Table.from_pylist(rows, schema=_REDRAFTS))
     for time in times:
         cursor.execute(
             "INSERT INTO k_step_times VALUES (?, ?, ?, ?, ?)",
@@ -120,24 +120,24 @@ def put_replay(
         )
 
 
-def read_replay(
+def read_redraft(
     cursor: DuckDBPyConnection, benchmark_id: str, arm_index: int
-) -> dict[Key, Foresight]:
-    """By prompt and turn; empty where the arm was not replayed."""
+) -> dict[Key, Redraft]:
+    """By prompt and turn; empty where the arm was not redrafted."""
     cursor.execute(
         "SELECT * FROM k_replays WHERE benchmark_id = ? AND arm_index = ?",
         [benchmark_id, arm_index],
     )
     return {
-        (row["prompt_index"], row["turn"]): Foresight(
+        (row["prompt_index"], row["turn"]): Redraft(
             row["k"], row["output_tokens"], tuple(row["drafted"]), tuple(row["matched"])
         )
         for row in rows_of(cursor)
     }
 
 
-def count_replays(cursor: DuckDBPyConnection, benchmark_id: str) -> int:
-    """How many answers of a benchmark were replayed."""
+def count_redrafts(cursor: DuckDBPyConnection, benchmark_id: str) -> int:
+    """How many answers of a benchmark were redrafted."""
     cursor.execute("SELECT count(*) FROM k_replays WHERE benchmark_id = ?", [benchmark_id])
     row = cursor.fetchone()
     assert row is not None

@@ -81,7 +81,7 @@ Row = dict[str, Any]
 def insert_samples(
     cursor: DuckDBPyConnection, benchmark_id: str, rows: Sequence[SampleRow]
 ) -> None:
-    """Write requests with their figures, finished or failed, all in one go."""
+    """Write requests with their figures, finished or failed, in one statement per table."""
     ids = [row.sample.request_id if row.sample else uuid.uuid4().hex for row in rows]
     requests = [_request(key, row) for key, row in zip(ids, rows, strict=True)]
     samples = [_sample(key, benchmark_id, row) for key, row in zip(ids, rows, strict=True)]
@@ -91,9 +91,9 @@ def insert_samples(
 
 def check_texts(row: SampleRow) -> None:
     """Raise StoreError for half a surrogate pair, which no table can hold."""
-    told = (row.sample.text, row.sample.finish_reason) if row.sample else ()
+    answer = (row.sample.text, row.sample.finish_reason) if row.sample else ()
     with as_store_error("The request could not be saved"):
-        for text in (row.prompt.text, row.error or "", *told):
+        for text in (row.prompt.text, row.error or "", *answer):
             text.encode()
 
 

@@ -1,4 +1,4 @@
-"""The statements that change the benchmark tables, within a transaction of the caller's."""
+"""The statements that change the benchmark tables, within the caller's transaction."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def set_status(
     at: datetime | None,
     error: str | None,
 ) -> None:
-    """How a benchmark and its runs stand; `at` None: it goes on."""
+    """The status of a benchmark; `at` None: it is running."""
     row = {"status": status.value, "finished_at": at and to_utc(at), "error": error}
     update(cursor, "benchmarks", row, "benchmark_id", benchmark_id)
 
 
 def reopen(cursor: DuckDBPyConnection, benchmark_id: str) -> None:
-    """Take up an interrupted benchmark: what failed is asked again, what finished stays."""
+    """Continue an interrupted benchmark: failed requests are sent again, finished ones stay."""
     set_status(cursor, benchmark_id, RunStatus.RUNNING, None, None)
     failed = (
         "request_id IN (SELECT request_id FROM samples WHERE benchmark_id = $1) "
@@ -90,7 +90,7 @@ def reopen(cursor: DuckDBPyConnection, benchmark_id: str) -> None:
 
 
 def put_arm(cursor: DuckDBPyConnection, benchmark_id: str, arm: ArmRow) -> None:
-    """An arm as its engine now opened, or why it could not."""
+    """An arm as its engine opened now, or why it could not."""
     cursor.execute(
         "DELETE FROM benchmark_arms WHERE benchmark_id = ? AND arm_index = ?",
         [benchmark_id, arm.arm_index],
@@ -99,7 +99,7 @@ def put_arm(cursor: DuckDBPyConnection, benchmark_id: str, arm: ArmRow) -> None:
 
 
 def put_run(cursor: DuckDBPyConnection, run: Run) -> None:
-    """An arm at one temperature and load; one that is there already goes on."""
+    """An arm at one temperature and load; an existing one continues."""
     if not has_run(cursor, run.run_id):
         insert_run(cursor, run)
 

@@ -1,4 +1,4 @@
-"""Runs, benchmarks and results out of a store and back in, as files."""
+"""Export and import of runs, benchmarks and results of other tools."""
 
 from specviz.store.exchange.exporting import ENDINGS, Exported, Format, export
 from specviz.store.exchange.importing import Imported, import_file

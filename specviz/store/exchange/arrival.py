@@ -1,7 +1,7 @@
-"""What was staged on its way into the database: checked as a whole, stored as a whole.
+"""Staged rows on their way into the database: checked as a whole, stored as a whole.
 
-Nothing is overwritten: what is here with equal rows stays, what is here with other rows is
-refused. What people add (names, notes, tags, deletion) is not compared, and stays as it is here.
+Nothing is overwritten: what is here with equal rows stays, what is here with different rows is
+refused. What people add (names, notes, tags, deletion) is not compared and stays unchanged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Ids = dict[RowOwner, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """What an import came to. `already` was here, `deleted` of it is in the bin.
+    """The outcome of an import. `already` was here before, `deleted` of it is deleted here.
 
     Ids are by noun: run, benchmark, result. `rows` counts stored rows of all tables.
     """
@@ -47,9 +47,9 @@ class Arrived:
 
 
 def put(cursor: DuckDBPyConnection, staged: Staged) -> Arrived:
-    """Store what arrived, within a transaction of the caller's.
+    """Store what arrived, within the caller's transaction.
 
-    Raises UsageError for what cannot be taken; the caller then rolls back.
+    Raises UsageError for what cannot be stored; the caller then rolls back.
     """
     check_types(cursor, staged)
     for table in tables_in(staged):
@@ -114,7 +114,7 @@ def _refuse_differences(cursor: DuckDBPyConnection, staged: Staged, here: Ids) -
 def _differing(
     cursor: DuckDBPyConnection, table: ExportedTable, staged: Staged, ids: list[str]
 ) -> set[str]:
-    """The owners, of those that are here, whose rows are not those that arrived.
+    """Owners that are here with rows different from those that arrived.
 
     Sums of hashes are compared: sorting ten million rows takes minutes.
     """
@@ -181,7 +181,7 @@ def _insert(cursor: DuckDBPyConnection, table: ExportedTable, staged: Staged, he
 
 
 def _put_queries(cursor: DuckDBPyConnection, staged: Staged) -> tuple[int, tuple[str, ...]]:
-    """Saved queries under new names; one whose name is taken by another query stays out."""
+    """Store saved queries with new names; not those whose name belongs to another query here."""
     if "saved_queries" not in staged.files:
         return 0, ()
     cursor.execute(
@@ -198,7 +198,7 @@ def _put_queries(cursor: DuckDBPyConnection, staged: Staged) -> tuple[int, tuple
 
 
 def _read_back(cursor: DuckDBPyConnection, new: Ids) -> None:
-    """Everything the pages read of the head of what is new; what cannot be read is not stored."""
+    """Read what the pages read of new runs and benchmarks; what cannot be read is not stored."""
     try:
         for run_id in new.get(RowOwner.RUN, []):
             read_run(cursor, run_id)

@@ -1,4 +1,4 @@
-"""Whether rows that arrived make sense together: keys, owners, words that this program knows."""
+"""Consistency of the rows that arrived: keys, owners, values that this program knows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORDS = (
     ("steps", "spans", "SELECT DISTINCT span.lane FROM "
      "(SELECT unnest(spans) AS span FROM new_steps)", tuple(Lane)),
 )  # fmt: skip
-"""Words of a table's rows and the only ones that can be read again."""
+"""Table, column, query for its values, and the values that can be read again."""
 
 _NUMBERS = {
     "requests": ("ttft_ms", "e2el_ms"),
@@ -47,12 +47,12 @@ def _check_keys(cursor: DuckDBPyConnection, table: ExportedTable) -> None:
     sql = f"SELECT {key} FROM new_{table.name} GROUP BY {key} HAVING count(*) > 1 LIMIT 1"
     found = cursor.execute(sql).fetchone()
     if found is not None:
-        told = ", ".join(str(part)[:80] for part in found)
-        raise UsageError(f"The table {table.name} has two rows of {key} {told}.")
+        values = ", ".join(str(part)[:80] for part in found)
+        raise UsageError(f"The table {table.name} has two rows of {key} {values}.")
 
 
 def _check_owner(cursor: DuckDBPyConnection, table: ExportedTable, staged: Staged) -> None:
-    """Every row belongs to something that arrived with it."""
+    """Every row belongs to a run, benchmark or result that arrived with it."""
     if table.owner is RowOwner.STORE or HEADS.get(table.owner) == table.name:
         return
     head = "requests" if table.owner is RowOwner.REQUEST else HEADS[table.owner]
@@ -68,7 +68,7 @@ def _check_owner(cursor: DuckDBPyConnection, table: ExportedTable, staged: Stage
 
 
 def _check_numbers(cursor: DuckDBPyConnection, staged: Staged) -> None:
-    """What the strip replays are numbers that JSON has words for."""
+    """The strip replays only numbers that JSON can hold."""
     for table, columns in _NUMBERS.items():
         if table in staged.files:
             known = [name for name in columns if name in staged.dataset(table).schema.names]
@@ -78,7 +78,7 @@ def _check_numbers(cursor: DuckDBPyConnection, staged: Staged) -> None:
 
 
 def _check_ended(cursor: DuckDBPyConnection, staged: Staged) -> None:
-    """Nothing that arrives still runs: it would be taken for interrupted at the next start."""
+    """Nothing that arrives is running: the next start would mark it as interrupted."""
     for table in ("runs", "requests", "benchmarks"):
         if table not in staged.files:
             continue

@@ -1,4 +1,4 @@
-"""The tables that leave and enter a database: whose their rows are, and what names a row."""
+"""The tables of an export: what their rows belong to, and the key of a row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RowOwner(StrEnum):
     """What a row belongs to; the value is the column that names it."""
 
     RUN = "run_id"
-    REQUEST = "request_id"  # whose run the table requests tells
+    REQUEST = "request_id"  # its run is in the table requests
     BENCHMARK = "benchmark_id"
     TOOL_RESULT = "elsewhere_id"
     STORE = "name"  # the database as a whole
@@ -21,7 +21,7 @@ class RowOwner(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportedTable:
-    """One table. `key` names a row; `people` are columns that do not say what was measured."""
+    """One table. `key` identifies a row; `people` are columns that people fill in."""
 
     name: str
     owner: RowOwner
@@ -50,12 +50,12 @@ EXPORTED_TABLES = (
     ExportedTable("elsewhere_requests", RowOwner.TOOL_RESULT, ("elsewhere_id", "request_index")),
     ExportedTable("saved_queries", RowOwner.STORE, ("name",)),
 )
-"""Every table of the schema, owners before what they own."""
+"""Every table of the schema, owners before the rows they own."""
 
 BY_NAME = {table.name: table for table in EXPORTED_TABLES}
 
 HEADS = {RowOwner.RUN: "runs", RowOwner.BENCHMARK: "benchmarks", RowOwner.TOOL_RESULT: "elsewhere"}
-"""The tables whose rows are what people name: a run, a benchmark, results from elsewhere."""
+"""The table with one row per run, benchmark or result of another tool."""
 
 NOUNS = {RowOwner.RUN: "run", RowOwner.BENCHMARK: "benchmark", RowOwner.TOOL_RESULT: "result"}
 

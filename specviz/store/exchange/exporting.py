@@ -1,4 +1,4 @@
-"""Runs, benchmarks and imported results out of a store, into one file."""
+"""Export of runs, benchmarks and imported results into one file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: rows by table, and in sentences what was left out."""
+    """What was written: rows by table, and what was left out, in sentences."""
 
     path: Path
     format: Format
@@ -78,13 +78,13 @@ def _write(
 
 
 def selected(cursor: DuckDBPyConnection, ids: Sequence[str] | None) -> Selection:
-    """What ids name, or everything. Raises UsageError."""
+    """The rows that ids select, or everything. Raises UsageError."""
     return select_all(cursor) if ids is None else select(cursor, ids)
 
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """A new path beside `path` to write to; what is there at the end takes the place of `path`.
+    """A new path next to `path` to write to; what is there at the end replaces `path`.
 
     A folder becomes a zip, unless `path` is an empty folder that takes its files. Raises UsageError
     if `path` is taken, StoreError if it cannot be written; nothing is then left behind.

@@ -1,7 +1,7 @@
 """GuideLLM's `benchmarks.json`: one row per benchmark, that is per strategy or rate.
 
-Written by guidellm/benchmark/schemas/report.py: report schema 2 as of 0.8.1, which tells what was
-asked for under `config.spec`, and schema 1 before it, under `args` and at first without `metadata`;
+Written by guidellm/benchmark/schemas/report.py: report schema 2 as of 0.8.1, with what was
+requested under `config.spec`, and schema 1 before it, under `args` and at first without `metadata`;
 the benchmarks are the same in both. What specviz calls TPOT, the time per output token after the
 first, is GuideLLM's `inter_token_latency_ms`; its `time_per_output_token_ms` includes the first
 token. Both are weighted by tokens: a long answer counts more. It writes 0 where nothing was
@@ -88,35 +88,35 @@ def _distribution(metric: str, summary: Json, factor: float) -> Json:
     percentiles = successful["percentiles"]
     values = (successful["mean"], *(percentiles[name] for name in ("p50", "p95", "p99")))
     return {
-        column: None if (told := number(value)) is None else told * factor
+        column: None if (figure := number(value)) is None else figure * factor
         for column, value in zip(columns, values, strict=True)
     }
 
 
 def _measured(summary: Json) -> Json | None:
     """Of finished requests; GuideLLM writes zeros where none streamed or finished."""
-    told = summary.get("successful")
-    return told if isinstance(told, dict) and told["count"] and told["max"] else None
+    found = summary.get("successful")
+    return found if isinstance(found, dict) and found["count"] and found["max"] else None
 
 
 def _sum(summary: Json) -> int | None:
-    told = _measured(summary)
-    return None if told is None else round(number(told["total_sum"]) or 0)
+    found = _measured(summary)
+    return None if found is None else round(number(found["total_sum"]) or 0)
 
 
 def _mean(summary: Json) -> float | None:
-    told = _measured(summary)
-    return None if told is None else number(told["mean"])
+    found = _measured(summary)
+    return None if found is None else number(found["mean"])
 
 
 def _requests(groups: Any) -> list[Json]:
     """Finished and failed requests, in the order they were sent; a report may hold a sample."""
     if not isinstance(groups, dict):
         return []
-    told = [*(groups.get("successful") or []), *(groups.get("errored") or [])]
-    started = [number(one.get("request_start_time")) for one in told]
+    sent = [*(groups.get("successful") or []), *(groups.get("errored") or [])]
+    started = [number(one.get("request_start_time")) for one in sent]
     first = min((moment for moment in started if moment is not None), default=0.0)
-    rows = [_request(one, start, first) for one, start in zip(told, started, strict=True)]
+    rows = [_request(one, start, first) for one, start in zip(sent, started, strict=True)]
     return sorted(rows, key=lambda row: row["started_s"] or 0.0)
 
 
@@ -146,13 +146,15 @@ def _load(strategy: Json) -> str:
 def _streams(strategy: Json) -> int | None:
     if strategy["type_"] == "synchronous":
         return 1
-    told = next((strategy[name] for name in STREAMS if strategy.get(name) is not None), None)
-    return None if told is None else whole(told)
+    found = next((strategy[name] for name in STREAMS if strategy.get(name) is not None), None)
+    return None if found is None else whole(found)
 
 
 def _moment(seconds: Any) -> datetime | None:
-    told = number(seconds)
-    return None if told is None else datetime.fromtimestamp(told, UTC).replace(tzinfo=None)
+    since_1970 = number(seconds)
+    return (
+        None if since_1970 is None else datetime.fromtimestamp(since_1970, UTC).replace(tzinfo=None)
+    )
 
 
 def _data(value: Any) -> str | None:

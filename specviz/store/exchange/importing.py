@@ -1,4 +1,4 @@
-"""A file on its way into a store: what it is, what it holds, what became of it."""
+"""Import of a file: recognise its kind, check its rows, store them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIRST_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What one file came to. `kind`: parquet, jsonl, vllm bench serve or guidellm.
+    """The outcome of importing one file. `kind`: parquet, jsonl, vllm bench serve or guidellm.
 
     `stored` and `already` list ids by noun: run, benchmark, result. `notes` are sentences.
     """
@@ -38,7 +38,7 @@ class Imported:
 
     @property
     def sentence(self) -> str:
-        """What happened, in words."""
+        """The outcome as a sentence."""
         parts = []
         if self.stored:
             parts.append(f"imported {_counted(self.stored)} ({self.rows:,} rows)")

@@ -1,16 +1,17 @@
-"""What the importing person says of results, because files of other tools do not."""
+"""What a person adds to results of other tools, because their files lack it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specviz.config import Method, check_k
+from specviz.config import check_k
 from specviz.errors import UsageError
+from specviz.methods import Method
 
 
 @dataclass(frozen=True, slots=True)
 class ImportLabels:
-    """How tokens were drafted, and the name shown. Raises UsageError for a K that cannot be."""
+    """The method, its K and the name shown. Raises UsageError for an impossible K."""
 
     method: Method | None = None
     k: int | None = None
@@ -20,9 +21,9 @@ class ImportLabels:
         check_k(self.method, self.k)
 
     def refuse_for_exports(self) -> None:
-        """An export of specviz tells all this itself. Raises UsageError if anything was told."""
+        """An export of specviz has all of these. Raises UsageError if any label is set."""
         if self != ImportLabels():
             raise UsageError(
-                "An export of specviz tells method, K and name itself: leave --method, --k and "
+                "An export of specviz has method, K and name already: leave --method, --k and "
                 "--name out."
             )

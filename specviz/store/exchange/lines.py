@@ -1,6 +1,6 @@
-"""Exports as lines of JSON: a header, then every run, its requests and their events, then the rest.
+"""Exports as lines of JSON: a header, then runs with their requests and events, then the rest.
 
-    {"specviz": "jsonl", "format": 1, …}               what a manifest says
+    {"specviz": "jsonl", "format": 1, …}               the manifest
     {"type": "run", "row": {…}}                        a row of `runs`
     {"type": "request", "row": {…}}                    a row of `requests`, and of its trace:
     {"type": "started", "request_id": …, "fidelity": …}
@@ -9,8 +9,8 @@
     {"type": "row", "table": "samples", "row": {…}}    a row of any other table
     {"type": "end", "lines": 7, "sha256": …}           of all lines before
 
-Times of day are UTC in ISO 8601. A number that JSON cannot hold is "NaN", "Infinity" or
-"-Infinity" in place of the number.
+Times of day are UTC in ISO 8601. A number that JSON cannot hold is written as "NaN",
+"Infinity" or "-Infinity".
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from specviz.store.exchange.selection import Selection, rows
 KIND = "jsonl"
 STEP_NAMES = {"step_index": "index"}
 DECISION_PLACE = ("started_at", "request_id", "step_index", "draft_index")
-"""Columns of `decisions` that the line and the place in it tell."""
+"""Columns of `decisions` that follow from the line and the place in it."""
 
 STEP_PLACE = ("started_at", "request_id")
 AT_ONCE = 100
@@ -122,8 +122,8 @@ def _of(cursor: DuckDBPyConnection, table: str, order: str, ids: list[str]) -> I
 
 
 def _step(step: Json, decisions: list[Json]) -> Json:
-    told = {key: value for key, value in step.items() if key not in STEP_PLACE}
-    line: Json = {"type": "step"} | {STEP_NAMES.get(key, key): told[key] for key in told}
+    values = {STEP_NAMES.get(key, key): step[key] for key in step if key not in STEP_PLACE}
+    line: Json = {"type": "step"} | values
     line["drafted"] = [
         {key: value for key, value in decision.items() if key not in DECISION_PLACE}
         for decision in decisions
@@ -146,12 +146,12 @@ def _finished(request: Json) -> Json:
 def _text(line: Json) -> str:
     try:
         return json.dumps(line, ensure_ascii=False, allow_nan=False, default=datetime.isoformat)
-    except ValueError:  # a number without a word in JSON: rare, and looking for it takes long
+    except ValueError:  # a number that JSON cannot hold: rare, and slow to look for
         return json.dumps(strict(line), ensure_ascii=False, allow_nan=False)
 
 
 def strict(value: Any) -> Any:
-    """Strict JSON: times and numbers it has no words for become text."""
+    """Strict JSON: times, and numbers that it cannot hold, become text."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, datetime):

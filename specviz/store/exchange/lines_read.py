@@ -1,4 +1,4 @@
-"""Lines of JSON as they come back: into the same files that a Parquet export holds."""
+"""Import of lines of JSON: into the same files that a Parquet export holds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from specviz.store.exchange.staging import Staged
 from specviz.store.migrations import renamed
 
 LINE_BYTES = 64 * 1024 * 1024
-"""Of one line at most: a request with its prompt, a step with its drafts."""
+"""The longest line: a request with its prompt, a step with its drafts."""
 
 ROWS_AT_ONCE = 10_000
 Reader = Callable[[Any], Any]
@@ -56,7 +56,7 @@ def stage_lines(cursor: DuckDBPyConnection, path: Path, folder: Path) -> Staged:
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, Json]]:
-    """Numbered lines up to the end line, which tells whether all of them are as they were."""
+    """Numbered lines up to the end line, whose digest shows whether all of them are unchanged."""
     digest, number = hashlib.sha256(), 0
     while text := file.readline(LINE_BYTES + 1):
         number += 1
@@ -71,7 +71,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, Json]]:
             return
         digest.update(text)
         yield number, line
-    raise UsageError("The file has no last line that tells its SHA-256: it is cut off.")
+    raise UsageError("The file has no last line with its SHA-256: it is cut off.")
 
 
 def _parsed(text: bytes, number: int) -> Json:
@@ -109,7 +109,7 @@ class _Tables:
         self._request: Json = {}
 
     def take(self, line: Json) -> None:
-        """Raises KeyError, TypeError, ValueError or ArrowException for what is no line of ours."""
+        """Raises KeyError, TypeError, ValueError or ArrowException for a line we did not write."""
         kind = line["type"]
         if kind == "row":
             self._add(line["table"], line["row"])
@@ -170,7 +170,7 @@ class _Tables:
 
 
 def _reader(kind: pa.DataType) -> Reader:
-    """What makes a column's value of its JSON; a number is never taken from text or a truth."""
+    """Converts JSON to a column's value; a number is never taken from text or a boolean."""
     if pa.types.is_list(kind):
         part = _reader(kind.value_type)
         return lambda value: None if value is None else [part(one) for one in _a(value, list)]

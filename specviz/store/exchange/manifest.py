@@ -1,4 +1,4 @@
-"""What an export says of itself, and whether this program can take it."""
+"""The header of an export, and whether this program can import it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from specviz.store.exchange.exported_tables import BY_NAME
 from specviz.store.exchange.selection import Selection
 
 FORMAT = 1
-"""Grows when a file can no longer be read by what read the last one."""
+"""Increases when an older specviz can no longer read the file."""
 
 Json = dict[str, Any]
 
@@ -41,7 +41,7 @@ class Manifest:
     exported_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat())
 
     def to_dict(self) -> Json:
-        """JSON-ready; `specviz` is the kind, so that the first words tell what the file is."""
+        """JSON-ready; `specviz` is the kind, so that the file begins with what it is."""
         values = asdict(self)
         return {"specviz": values.pop("kind"), **values}
 
@@ -67,7 +67,7 @@ def manifest_from(data: object, kind: str) -> Manifest:
         )
     names = _texts(data.get("migrations"))
     if version != FORMAT or not names:
-        raise UsageError("The file does not tell its format and schema: it is damaged.")
+        raise UsageError("The file has no format and schema: it is damaged.")
     unknown = set(names) - set(migrations.names())
     if unknown:
         raise UsageError(
@@ -81,14 +81,14 @@ def _entries(data: object) -> dict[str, FileEntry]:
     if not isinstance(data, dict):
         raise UsageError("The file does not list its tables: it is damaged.")
     entries = {}
-    for table, told in data.items():
+    for table, found in data.items():
         if table not in BY_NAME:
             raise UsageError(f"The file has a table {table[:80]!r} that specviz does not know.")
-        values = told if isinstance(told, dict) else {}
+        values = found if isinstance(found, dict) else {}
         entry = FileEntry(values.get("rows", -1), values.get("bytes", 0), values.get("sha256", ""))
         counts = (entry.rows, entry.bytes)
         if any(type(n) is not int or n < 0 for n in counts) or not isinstance(entry.sha256, str):
-            raise UsageError(f"What the file tells of its table {table} cannot be read.")
+            raise UsageError(f"The entry of table {table} in the file cannot be read.")
         entries[table] = entry
     return entries
 

@@ -1,4 +1,4 @@
-"""One result of another tool, and its numbers read strictly."""
+"""One result of another tool, with its numbers checked."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """`row`: columns of `elsewhere` that the file tells, `document`: what the file says besides the
-    single requests, `computed`: the columns that were computed here."""
+    """`row`: the columns of `elsewhere` that the file has; `document`: the file without its single
+    requests; `computed`: the columns that were computed here."""
 
     row: Json
     document: Json
@@ -21,7 +21,7 @@ class Measured:
 
 
 def number(value: Any) -> float | None:
-    """A finite number; None for what is none of the file's or not finite. Raises TypeError."""
+    """A finite number; None for a missing or infinite one. Raises TypeError."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -20,7 +20,7 @@ from specviz.store.exchange.staging import Staged, check_file
 KIND = "parquet"
 MANIFEST = "manifest.json"
 MANIFEST_BYTES = 64 * 1024 * 1024
-"""Of a manifest at most: it lists ids."""
+"""The largest manifest: it lists ids."""
 
 CHUNK = 1024 * 1024
 

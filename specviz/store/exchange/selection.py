@@ -1,4 +1,4 @@
-"""What is exported: ids that a person names, or everything."""
+"""What is exported: the ids that a person names, or everything."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from specviz.errors import UsageError
 from specviz.store.exchange.exported_tables import ExportedTable, RowOwner
 
 SOME = 10
-"""Ids that a sentence names."""
+"""As many ids are listed in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Ids by what they name; a benchmark's runs are among the runs.
+    """Ids by kind; a benchmark's runs are among the runs.
 
-    `left_out` says in sentences what an export of everything could not take.
+    `left_out` has sentences on what an export of everything had to leave out.
     """
 
     runs: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Selection:
     left_out: tuple[str, ...] = ()
 
     def ids(self, owner: RowOwner) -> list[str]:
-        """Those that rows of the owner are selected by."""
+        """The ids that select rows of the owner."""
         if owner is RowOwner.BENCHMARK:
             return list(self.benchmarks)
         return list(self.tool_results if owner is RowOwner.TOOL_RESULT else self.runs)
@@ -39,7 +39,7 @@ class Selection:
 def select(cursor: DuckDBPyConnection, ids: Sequence[str]) -> Selection:
     """Runs, groups of runs, benchmarks and results of other tools by their ids.
 
-    Raises UsageError for none, for an id that is not there, and for what still runs.
+    Raises UsageError for no ids, for an unknown id, and for what is still running.
     """
     if not ids:
         raise UsageError("Name at least one run, benchmark or imported result to export.")
@@ -68,19 +68,19 @@ def select(cursor: DuckDBPyConnection, ids: Sequence[str]) -> Selection:
 
 
 def select_all(cursor: DuckDBPyConnection) -> Selection:
-    """Everything, deleted things included; what still runs is left out and named."""
+    """Everything, including what is deleted; what is still running is left out and listed."""
     benchmarks = _ids(cursor, "benchmarks", "benchmark_id")
     runs = _ids(cursor, "runs", "run_id")
     running = set(_running(cursor, runs, benchmarks))
     groups = dict(cursor.execute("SELECT run_id, group_id FROM runs").fetchall())
     left_out = [run for run in runs if running & {run, groups[run]}]
-    told = sorted(running)
+    listed = sorted(running)
     return Selection(
         tuple(run for run in runs if run not in left_out),
         tuple(one for one in benchmarks if one not in running),
         tuple(_ids(cursor, "elsewhere", "elsewhere_id")),
         everything=True,
-        left_out=(f"Left out because it still runs: {named(told)}.",) if told else (),
+        left_out=(f"Left out because it still runs: {named(listed)}.",) if listed else (),
     )
 
 
@@ -107,7 +107,7 @@ def rows(
 
 
 def named(ids: Iterable[str]) -> str:
-    """Ids in a sentence, the first of many."""
+    """Ids for a sentence: the first ones, and how many more there are."""
     listed = list(ids)
     more = f" and {len(listed) - SOME:,} more" if len(listed) > SOME else ""
     return ", ".join(listed[:SOME]) + more
@@ -130,7 +130,7 @@ def _there(cursor: DuckDBPyConnection, table: str, column: str, ids: Sequence[st
 def _running(
     cursor: DuckDBPyConnection, runs: Sequence[str], benchmarks: Sequence[str]
 ) -> list[str]:
-    """Those that have not ended, or of whose requests one has not."""
+    """Those that are running, or that have a running request."""
     cursor.execute(
         "SELECT benchmark_id FROM benchmarks WHERE status = $status "
         "AND benchmark_id IN (SELECT unnest($benchmarks::VARCHAR[])) "

@@ -1,4 +1,4 @@
-"""What arrived, as one Parquet file per table in a folder of ours, before anything is stored."""
+"""What arrived, as one Parquet file per table in a temporary folder, before anything is stored."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from specviz.store.migrations import renamed
 
 VALUES_PER_BYTE = 64
 SPARE_VALUES = 1_000_000
-"""A file that unpacks into more values than this was made to fill a disk: every row of ours has
-ids, times and probabilities that take bytes."""
+"""A file that unpacks into more values than this was made to fill a disk: rows of specviz have ids,
+times and probabilities, which take bytes."""
 
 DERIVED = {"started_at": ("steps", "decisions")}
-"""Columns that repeat the request's own: a file from before they were there does without."""
+"""Columns that repeat those of the request: files of older versions lack them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """Files by table, checked to be Parquet and as their export promised, types not yet."""
+    """Files by table: checked to be Parquet of the promised size, types not checked yet."""
 
     kind: str
     migrations: tuple[str, ...]
@@ -95,8 +95,8 @@ def _write_renamed(table: str, old: Path, new: Path) -> None:
 def check_types(cursor: DuckDBPyConnection, staged: Staged) -> None:
     """Columns and values against this program's schema.
 
-    Raises UsageError for a column that is not ours, is of another type or holds broken text, and
-    where one is missing or empty that no row can do without.
+    Raises UsageError for a column that is unknown, of another type or holds invalid text, and for a
+    required one that is missing or has no value.
     """
     all_needed = required(cursor)
     for table in staged.files:
@@ -152,7 +152,7 @@ def _alike(ours: pa.DataType, theirs: pa.DataType) -> bool:
 
 
 def tables_in(staged: Staged) -> list[ExportedTable]:
-    """The shapes of the tables that arrived, owners first."""
+    """The tables that arrived, owners first."""
     return [table for table in EXPORTED_TABLES if table.name in staged.files]
 
 

@@ -1,4 +1,4 @@
-"""Results that other tools measured, on their way into `elsewhere` and `elsewhere_requests`."""
+"""Import of results of other tools, into `elsewhere` and `elsewhere_requests`."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def read_results(path: Path, name: str, labels: ImportLabels) -> Results:
 
 
 def put_results(cursor: DuckDBPyConnection, results: Results) -> Arrived:
-    """Store what is not here yet, within a transaction of the caller's.
+    """Store what is not here yet, within the caller's transaction.
 
     Raises UsageError for values that the tables cannot hold.
     """
@@ -110,7 +110,7 @@ def _insert(cursor: DuckDBPyConnection, table: str, rows: Sequence[Json]) -> Non
 
 
 def _documents(content: bytes) -> list[Any]:
-    """The JSON documents of a file, one behind the other: vLLM appends them to a file."""
+    """The JSON documents of a file, one after another: vLLM appends them to a file."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -127,13 +127,13 @@ def _documents(content: bytes) -> list[Any]:
 
 
 def _name(labels: ImportLabels, row: Json, index: int, count: int) -> str:
-    """What the person says, numbered where a file has several; else what the file tells."""
+    """The name from the labels, numbered where a file has several results; else the file's."""
     shown = labels.name or row["name"]
     return f"{shown} {index + 1}" if labels.name and count > 1 else str(shown)
 
 
 def _finite(value: Any) -> Any:
-    """NaN and infinity, which JSON writers of Python let through, are no measurements."""
+    """NaN and infinity, which Python's JSON writers let through, become None."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):

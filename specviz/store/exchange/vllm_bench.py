@@ -1,8 +1,8 @@
 """Results of `vllm bench serve --save-result`, with `--save-detailed` or without.
 
 Written by vllm/benchmarks/serve.py (`main_async`, read in 0.32.0): times of requests in seconds,
-figures in ms, the acceptance rate in percent. Without `--save-detailed` the latencies of the
-requests are there all the same, their first tokens and gaps are not.
+figures in ms, the acceptance rate in percent. Without `--save-detailed` the file has the latencies
+of the requests, but not their first tokens and gaps.
 """
 
 from __future__ import annotations
@@ -66,18 +66,18 @@ def _figures(document: Json) -> Json:
         "acceptance_rate_per_pos": None if rates is None else [number(rate) for rate in rates],
         "k": len(rates) if rates else None,
     }
-    # Without a finished request vLLM writes the figures of one that took no time.
-    told = document if completed else {}
+    # Without a finished request vLLM writes zeros.
+    figures = document if completed else {}
     for metric in ("ttft", "tpot", "e2el"):
-        row[f"{metric}_mean_ms"] = number(told.get(f"mean_{metric}_ms"))
-        row[f"{metric}_p50_ms"] = number(told.get(f"median_{metric}_ms"))
+        row[f"{metric}_mean_ms"] = number(figures.get(f"mean_{metric}_ms"))
+        row[f"{metric}_p50_ms"] = number(figures.get(f"median_{metric}_ms"))
         for percentile in PERCENTILES:
-            row[f"{metric}_p{percentile}_ms"] = number(told.get(f"p{percentile}_{metric}_ms"))
+            row[f"{metric}_p{percentile}_ms"] = number(figures.get(f"p{percentile}_{metric}_ms"))
     return row
 
 
 def _requests(document: Json) -> list[Json]:
-    """Single requests of a detailed file; none of another."""
+    """Single requests of a detailed file; empty for others."""
     if not set(DETAILS) <= set(document):
         return []
     lists = [document[name] for name in DETAILS]
@@ -99,8 +99,8 @@ def _request(
     error: Any,
     latency: Any,
 ) -> Json:
-    """A failed request has what its client last knew, so no times; a first token after 0 s is
-    vLLM's way to say that none came."""
+    """A failed request has only what its client last saw, so its times are dropped; vLLM writes a
+    first token after 0 s where none came."""
     failed = bool(error)
     ttft, latency = (None if failed else number(value) for value in (ttft, latency))
     tokens = whole(output_tokens)
@@ -124,7 +124,7 @@ def _request(
 
 
 def _fill(row: Json, document: Json, requests: Sequence[Json]) -> list[str]:
-    """Figures that the file has no word for but the requests to compute them from, as vLLM does."""
+    """Compute figures that the file lacks from its requests, as vLLM does; returns their names."""
     values = {
         f"{metric}": [one[f"{metric}_ms"] for one in requests if one[f"{metric}_ms"] is not None]
         for metric in ("ttft", "tpot", "e2el")

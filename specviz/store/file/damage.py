@@ -1,4 +1,4 @@
-"""A database file that is damaged: what was there is copied aside before anything else happens."""
+"""A damaged database file: it is copied before anything else happens."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _ELSEWHERE = ("Permission denied", "No space left", "Too many open files", "Is a
 
 
 def is_damage(error: duckdb.Error) -> bool:
-    """Whether a query failed because of what stands in the file."""
+    """Whether a query failed because of the content of the file."""
     return any(sign.lower() in str(error).lower() for sign in _CORRUPT)
 
 
 def cannot_open(path: Path, reason: str) -> str:
-    """The sentence for a file that DuckDB does not open; it is copied aside if it can be read."""
+    """The message for a file that DuckDB does not open; it is copied if it can be read."""
     if any(sign in reason for sign in _ELSEWHERE) or not path.is_file():
         return (
             f"{path} cannot be opened as a specviz database ({reason}): "
@@ -32,7 +32,7 @@ def cannot_open(path: Path, reason: str) -> str:
 
 
 def found_damaged(path: Path, reason: str) -> str:
-    """The sentence for damage met while reading; nothing more may be written into the file."""
+    """The message for damage found while reading; nothing more may be written to the file."""
     return (
         f"{path} is damaged ({reason}): {copied_aside(path)}, and nothing is written to it any "
         "more. Export what can still be read, set SPECVIZ_STORE to another file and import it."
@@ -40,7 +40,7 @@ def found_damaged(path: Path, reason: str) -> str:
 
 
 def copied_aside(path: Path) -> str:
-    """Copy the file, with its log, beside it, once for each state of it; says where, or why not."""
+    """Copy file and log in their folder, once for each state; returns where, or why not."""
     try:
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         copy = path.with_name(f"{path.name}.damaged-{changed:%Y%m%dT%H%M%S}")

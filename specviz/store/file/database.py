@@ -1,4 +1,4 @@
-"""The open DuckDB file: hands out cursors, and opens the file again after DuckDB gave it up.
+"""The open DuckDB file: hands out cursors, and reopens the file after DuckDB invalidated it.
 
 A connection or cursor is never shared between threads: each use takes a cursor of its own.
 """
@@ -19,7 +19,7 @@ from specviz.store.file.damage import cannot_open, found_damaged, is_damage
 from specviz.store.owner import StoreBusy, read_owner
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    # SQL typed by a user must reach nothing but this database
+    # users' SQL must reach nothing but this database
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -40,13 +40,13 @@ class Database:
     """One DuckDB file. Methods may be called from any thread."""
 
     commit_every_s = 0.0
-    """The least time that what nobody waits for is collected before it is committed."""
+    """Writes that nobody waits for are collected for at least this long before a commit."""
 
     def __init__(self, path: Path) -> None:
         """Raises StoreBusy or StoreError."""
         self._path = path
         self.damage: str | None = None
-        """Set once damage was met: what is wrong, and that nothing is written any more."""
+        """Set once damage was found: what is wrong, and that nothing is written any more."""
         self._changed = threading.Condition()
         self._in_use = 0
         self._broken = False
@@ -57,7 +57,7 @@ class Database:
         """A fresh cursor for this thread; closing it rolls back what was not committed.
 
         Do not take a second one while holding the first. Raises StoreError if the store is closed
-        or cannot be opened again; duckdb.Error passes through.
+        or cannot be reopened; duckdb.Error passes through.
         """
         cursor = self._take()
         try:
@@ -82,8 +82,8 @@ class Database:
     def checkpoint(self) -> None:
         """Move the write-ahead log into the file once it is large; a failure loses nothing.
 
-        Raises duckdb.Error. DuckDB gives up the whole database when this fails for lack of space;
-        the next `cursor` opens it again from file and log.
+        Raises duckdb.Error. If this fails for lack of space, DuckDB invalidates the whole database;
+        the next `cursor` reopens it from file and log.
         """
         log = self._path.with_name(f"{self._path.name}.wal")
         if log.exists() and log.stat().st_size > CHECKPOINT_WAL_BYTES:
@@ -91,7 +91,7 @@ class Database:
                 cursor.execute("CHECKPOINT")
 
     def close(self) -> None:
-        """Close the file; cursors still in use fail. Does nothing the second time."""
+        """Close the file; cursors still in use fail. Closing twice is allowed."""
         with self._changed:
             if self._root is not None:
                 self._root.close()
@@ -129,7 +129,7 @@ class Database:
         return found_damaged(self._path, first_line(error)) if is_damage(error) else None
 
     def _prepare(self, cursor: DuckDBPyConnection) -> None:
-        """What a cursor needs before it is used: of a file's, nothing."""
+        """What a cursor needs before it is used: for a file, nothing."""
 
 
 def connect(path: Path) -> DuckDBPyConnection:

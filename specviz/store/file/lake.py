@@ -39,11 +39,11 @@ OPENING = (
     "python_enable_replacements",
 )
 CLOSING = ("enable_external_access", "lock_configuration")
-"""Settings before and after the lake is attached: it could not be once these doors are closed.
+"""Settings before and after the lake is attached, which the latter would prevent.
 
-They stop files, networks and settings, and a READ ONLY transaction stops changes of the lake. The
-functions of the extensions are outside of both (postgres_execute runs anything in the catalog): of
-users' SQL only `sql_guard` keeps them off.
+They block files, networks and settings, and a READ ONLY transaction blocks changes of the lake.
+Neither covers the functions of the extensions (postgres_execute runs anything in the catalog): in
+users' SQL only `sql/guard.py` refuses them.
 """
 
 ENDPOINT = "DUCKDB_S3_ENDPOINT"
@@ -53,7 +53,7 @@ COMMIT_EVERY_S = 5.0
 """What a crash may lose. Every commit adds a Parquet file to each table it writes."""
 
 TURN_S = 60
-"""How long a writer waits for its turn, and how long one that fell silent may keep it."""
+"""How long a writer waits for its turn, and how long one that became silent may keep it."""
 
 ATTEMPTS = 5
 TURN = 7_362_017
@@ -65,7 +65,7 @@ SMALL_FILE_BYTES = 64 * 1024 * 1024
 KEEP = "1 day"
 """Replaced files are kept for the queries of other machines that still read them."""
 
-# Of its own sessions: PostgreSQL gives the lock back when one of them ends.
+# In a session of its own: PostgreSQL releases the lock when the session ends.
 _TAKE_TURN = (
     f"SET LOCAL lock_timeout = '{TURN_S}s'; "
     f"SET LOCAL idle_in_transaction_session_timeout = '{TURN_S}s'; "
@@ -91,9 +91,9 @@ class LakeDatabase(Database):
             yield cursor
 
     def change(self, write: Callable[[DuckDBPyConnection], None]) -> None:
-        """As `Database.change`, in turn with all other writers of the lake.
+        """As `Database.change`, taking turns with all other writers of the lake.
 
-        Raises StoreError if others keep it from its turn for too long.
+        Raises StoreError if it waits too long for its turn.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -113,7 +113,7 @@ class LakeDatabase(Database):
                 time.sleep(random.uniform(0.0, 0.2 * attempt))
 
     def checkpoint(self) -> None:
-        """Now and then, merge small files and forget what was replaced; a failure loses nothing.
+        """Now and then, merge small files and drop replaced ones; a failure loses nothing.
 
         Raises duckdb.Error or StoreError.
         """
@@ -139,10 +139,10 @@ class LakeDatabase(Database):
         return connect_lake(self._lake)
 
     def _damage_in(self, error: duckdb.Error) -> None:
-        return None  # one Parquet file that cannot be read keeps nothing else from being written
+        return None  # one unreadable Parquet file does not prevent writing others
 
     def _prepare(self, cursor: DuckDBPyConnection) -> None:
-        cursor.execute(f"USE {NAME}")  # of its own: cursors inherit no search path
+        cursor.execute(f"USE {NAME}")  # cursors inherit no search path
 
 
 def connect_lake(lake: Lake) -> DuckDBPyConnection:
@@ -241,8 +241,8 @@ def _scattered(cursor: DuckDBPyConnection) -> list[str]:
     return [str(name) for (name,) in rows]
 
 
-def _not_opened(lake: Lake, told: str) -> str:
-    text = lake.masked(told)
+def _not_opened(lake: Lake, message: str) -> str:
+    text = lake.masked(message)
     if "does not match existing data path" in text:
         return f"The shared store {lake} keeps its files elsewhere: {first_line(ValueError(text))}."
     reason = text.rpartition("Unable to connect to Postgres at ")[2].removeprefix('"…": ')

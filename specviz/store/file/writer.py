@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class Writer:
-    """Commits jobs in the order they were submitted; one that fails takes no other with it."""
+    """Commits jobs in the order they were submitted; one that fails does not affect the others."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -83,7 +83,7 @@ class Writer:
     def _commit(self, jobs: dict[Write, Future[None]]) -> None:
         try:
             self._transaction(jobs)
-        except Exception as error:  # whatever a job raises is its submitter's; the thread goes on
+        except Exception as error:  # its submitter gets it; the thread goes on
             if len(jobs) > 1:
                 for write, future in jobs.items():
                     self._commit({write: future})

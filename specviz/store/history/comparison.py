@@ -1,6 +1,6 @@
-"""What the database tells of runs that are compared, read with a cursor of the caller's.
+"""Runs and results that can be compared, and the requests of those that are.
 
-Acceptance comes from the figures of requests, never from `decisions`, which are many.
+Acceptance comes from the figures of requests, never from `decisions`, of which there are many.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TURNS_APART = "chr(31)"
-"""Between the turns of a conversation in what identifies a prompt."""
+"""Separates the turns of a conversation in the key of a prompt."""
 
 _RUNS = """
     SELECT runs.run_id, runs.name, runs.deleted_at, benchmarks.name AS benchmark,
@@ -87,7 +87,7 @@ class ComparedRun:
     """A run or an arm of a benchmark. `requests` have ended.
 
     `benchmark` is the benchmark's name and `arm` the arm's in it, None for other runs.
-    `prefix_caching`: whether its server cached prompts, None where it does not tell.
+    `prefix_caching`: whether its server cached prompts, None if unknown.
     """
 
     run: Run
@@ -100,13 +100,13 @@ class ComparedRun:
 
     @property
     def has_steps(self) -> bool:
-        """Whether its requests were kept step by step; those of benchmarks are samples."""
+        """Whether its requests were stored step by step; those of benchmarks are samples."""
         return self.benchmark is None
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedToolResult:
-    """Results that another tool measured; see the columns of `elsewhere`. None: not told."""
+    """A result of another tool; see the columns of `elsewhere`. None: not reported."""
 
     elsewhere_id: str
     name: str
@@ -134,7 +134,7 @@ class ComparedToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A run, an arm or results from elsewhere that can be compared, as a list shows it."""
+    """A run, an arm or a result of another tool that can be compared, as a list shows it."""
 
     key: str
     name: str | None
@@ -153,7 +153,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """The text of one answer. `token_ids` are None where not told or kept with its steps."""
+    """The text of one answer. `token_ids` are None if unknown or stored with its steps."""
 
     request_id: str
     run_id: str
@@ -165,7 +165,7 @@ class AnswerRow:
 
 
 def read_compared(cursor: DuckDBPyConnection, run_ids: Sequence[str]) -> list[ComparedRun]:
-    """The runs that there are, deleted ones too, in the order asked for."""
+    """The runs that exist, including deleted ones, in the order of `run_ids`."""
     if not run_ids:
         return []
     cursor.execute(_RUNS.format(marks=_marks(run_ids)), [*run_ids, *run_ids, *run_ids])
@@ -180,7 +180,7 @@ def read_compared(cursor: DuckDBPyConnection, run_ids: Sequence[str]) -> list[Co
 def read_compared_results(
     cursor: DuckDBPyConnection, ids: Sequence[str]
 ) -> list[ComparedToolResult]:
-    """The results that there are, deleted ones too, in the order asked for."""
+    """The results that exist, including deleted ones, in the order of `ids`."""
     if not ids:
         return []
     columns = ", ".join(field.name for field in fields(ComparedToolResult))
@@ -192,7 +192,7 @@ def read_compared_results(
 def read_candidates(
     cursor: DuckDBPyConnection, most: int, also: Sequence[str] = ()
 ) -> list[Candidate]:
-    """Runs and arms, newest first, then results from elsewhere; deleted ones are left out.
+    """Runs and arms, newest first, then results of other tools; without deleted ones.
 
     At most `most` of either kind, and those with an id in `also` however old they are.
     """
@@ -213,9 +213,8 @@ def read_candidates(
 def read_compared_requests(cursor: DuckDBPyConnection, run_ids: Sequence[str]) -> pd.DataFrame:
     """One row per request that has an answer, in the order sent; see `analysis.compare.paired`.
 
-    `prompt_key` is the same where the same was asked after the same earlier messages (of an arm's
-    own answers in between nothing is said), `conversation` where the first turn was the same,
-    `text_key` where the answers are the same.
+    `prompt_key` is equal for equal questions after equal earlier messages (ignoring the arm's own
+    answers in between), `conversation` for equal first turns, `text_key` for equal answers.
     """
     sql = _REQUESTS.format(marks=_marks(run_ids))
     frame: pd.DataFrame = cursor.execute(sql, [*run_ids, *run_ids]).arrow().read_all().to_pandas()
@@ -223,15 +222,15 @@ def read_compared_requests(cursor: DuckDBPyConnection, run_ids: Sequence[str]) -
 
 
 def read_answers(cursor: DuckDBPyConnection, request_ids: Sequence[str]) -> list[AnswerRow]:
-    """The texts of requests, in the order asked for."""
+    """The texts of requests, in the order of `request_ids`."""
     if not request_ids:
         return []
     marks = _marks(request_ids)
     cursor.execute(
         "SELECT requests.request_id, requests.run_id, prompt, output_text AS text, finish_reason, "
-        "fidelity, told.token_ids FROM requests LEFT JOIN ("
+        "fidelity, sampled.token_ids FROM requests LEFT JOIN ("
         f"SELECT request_id, token_ids FROM samples WHERE request_id IN ({marks})"
-        f") AS told USING (request_id) WHERE requests.request_id IN ({marks})",
+        f") AS sampled USING (request_id) WHERE requests.request_id IN ({marks})",
         [*request_ids, *request_ids],
     )
     rows = {row["request_id"]: _answer(row) for row in rows_of(cursor)}

@@ -1,7 +1,7 @@
 """What people change about past runs: names, notes, tags, and which are deleted.
 
-Deleting sets a time; until a line is removed for good everything of it can be brought back. Each
-function works in a transaction of the caller's.
+Deleting sets a time; until a line is removed permanently it can be restored. Each function works in
+the caller's transaction.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from specviz.store.history.history import Item, Kind
 from specviz.store.runs.tables import to_utc, update
 
 KEPT_DELETED = timedelta(days=7)
-"""How long a deleted line can be brought back."""
+"""How long a deleted line can be restored."""
 
 MAX_NAME, MAX_TAG, MAX_NOTE = 120, 40, 20_000
 """Characters: longer ones were pasted by mistake."""
@@ -34,9 +34,9 @@ _OF_BENCHMARK = (
 
 
 def rename(cursor: DuckDBPyConnection, item: Item, name: str) -> None:
-    """Name a line; a run without a name is called by its method again.
+    """Name a line; an empty name makes a run show its method again.
 
-    Raises UsageError for a name that is too long, or missing where there must be one.
+    Raises UsageError for a name that is too long, or missing where one is required.
     """
     name = " ".join(name.split())
     if len(name) > MAX_NAME:
@@ -47,7 +47,7 @@ def rename(cursor: DuckDBPyConnection, item: Item, name: str) -> None:
 
 
 def write_note(cursor: DuckDBPyConnection, items: Iterable[Item], note: str) -> None:
-    """Put a note in place of the present one. Raises UsageError for one that is too long."""
+    """Replace the note. Raises UsageError for one that is too long."""
     note = note.strip()
     if len(note) > MAX_NOTE:
         raise UsageError(f"A note has at most {MAX_NOTE:,} characters, not {len(note):,}.")
@@ -61,7 +61,7 @@ def tag(
     add: Iterable[str] = (),
     remove: Iterable[str] = (),
 ) -> None:
-    """Add tags to lines and take others away. Raises UsageError for a tag that is too long."""
+    """Add tags to lines and remove others. Raises UsageError for a tag that is too long."""
     added, removed = clean_tags(add), clean_tags(remove)
     for item in items:
         table, key = _TABLES[item.kind]
@@ -72,7 +72,7 @@ def tag(
 
 
 def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Tags in alphabetical order, each once, without needless spaces. Raises UsageError."""
+    """Tags in alphabetical order, without duplicates and extra spaces. Raises UsageError."""
     cleaned = {" ".join(text.split()) for text in tags} - {""}
     for text in cleaned:
         if len(text) > MAX_TAG:
@@ -81,10 +81,10 @@ def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def delete(cursor: DuckDBPyConnection, items: Sequence[Item], at: datetime) -> None:
-    """Leave lines out of all lists until they are brought back; a benchmark goes with its runs.
+    """Hide lines from all lists until they are restored; a benchmark takes its runs with it.
 
-    Raises UsageError for one that is still running or a run of a benchmark; nothing is deleted
-    then.
+    Raises UsageError, with nothing deleted, for one that is still running and for a run of a
+    benchmark.
     """
     for item in items:
         _check_ended(cursor, item)
@@ -93,15 +93,15 @@ def delete(cursor: DuckDBPyConnection, items: Sequence[Item], at: datetime) -> N
 
 
 def restore(cursor: DuckDBPyConnection, items: Iterable[Item]) -> None:
-    """Bring deleted lines back."""
+    """Restore deleted lines."""
     for item in items:
         _set_deleted(cursor, item, None)
 
 
 def remove(cursor: DuckDBPyConnection, items: Iterable[Item]) -> None:
-    """Remove deleted lines for good, with everything that belongs to them.
+    """Remove deleted lines permanently, with everything that belongs to them.
 
-    Lines that are not deleted, or gone already, stay as they are.
+    Lines that are not deleted, or are gone already, are left unchanged.
     """
     for item in items:
         table, key = _TABLES[item.kind]
@@ -113,7 +113,7 @@ def remove(cursor: DuckDBPyConnection, items: Iterable[Item]) -> None:
 
 
 def remove_expired(cursor: DuckDBPyConnection, now: datetime) -> None:
-    """Remove for good what was deleted more than `KEPT_DELETED` ago."""
+    """Remove permanently what was deleted more than `KEPT_DELETED` ago."""
     expired = []
     for kind, (table, key) in _TABLES.items():
         cursor.execute(

@@ -1,6 +1,7 @@
-"""What was run, newest first: runs, benchmarks and results measured elsewhere in one list.
+"""The history: runs, benchmarks and results of other tools in one list, newest first.
 
-Requests are summed up, decisions never touched, so that a list stays quick whatever is stored.
+Its figures are sums over requests; decisions are never read, so that the list stays fast however
+much is stored.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
+from specviz.methods import Method
 from specviz.store.runs.runs import PROMPT_START_CHARS, rows_of
 from specviz.store.runs.tables import to_utc
 
 IN_THE_APP = "in the app"
-"""Stands for a server where the embedded engine answered."""
+"""In place of a server's address where the embedded engine answered."""
 
 
 class Kind(StrEnum):
-    """What stands on one line of the history."""
+    """What a line of the history is."""
 
     RUN = "run"
     BENCHMARK = "benchmark"
@@ -31,7 +33,7 @@ class Kind(StrEnum):
 
 
 class Order(StrEnum):
-    """Which line comes first; lines without the figure come last."""
+    """How lines are sorted; lines without the figure come last."""
 
     NEWEST = "newest"
     OLDEST = "oldest"
@@ -44,7 +46,7 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One line's identity: what it is and its id in its table."""
+    """Identifies a line: its kind and its id in the table of that kind."""
 
     kind: Kind
     item_id: str
@@ -52,14 +54,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
-    """One run, benchmark or result measured elsewhere.
+    """One run, benchmark or result of another tool.
 
-    `name` is what a person called it, None where nobody did; `title` what it is. `started_at` is
-    None where another tool's file does not tell. Methods, models, servers, categories and
-    fidelities are those of all its requests, in alphabetical order. `num_runs`: runs of a
-    benchmark, 1 for a run, 0 elsewhere. `draft_acceptance_rate`: accepted / draft tokens of all
-    requests, `tokens_per_step` likewise, `output_throughput`: of one stream, not of the server; all
-    three are None for a benchmark, whose arms differ.
+    `name` was given by a person, else None; `title` describes it. `started_at` is None where
+    another tool's file has none. Methods, models, servers, categories and fidelities are those of
+    all its requests, in alphabetical order. `num_runs`: runs of a benchmark, 1 for a run, 0 for
+    other tools. `draft_acceptance_rate`: accepted / draft tokens of all requests, `tokens_per_step`
+    likewise, `output_throughput`: of one stream, not of the server; all three are None for a
+    benchmark, whose arms differ.
     """
 
     item: Item
@@ -86,15 +88,15 @@ class HistoryRow:
 
     @property
     def label(self) -> str:
-        """What it is called in a list."""
+        """Its name in a list."""
         return self.name or self.title
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Which lines are wanted. An empty tuple lets everything through; of several values one is
-    enough. `text` is looked for in names, notes, tags, methods and prompts, in any case of letters.
-    Times have a zone; a line is within them by its start, or where that is not told its import."""
+    """Which lines to list. An empty tuple matches everything; of several values one is enough.
+    `text` is searched in names, notes, tags, methods and prompts, ignoring case. Times have a zone;
+    a line is within them by its start, or by its import if the start is unknown."""
 
     kinds: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
@@ -120,8 +122,8 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What each filter can be set to, in alphabetical order; tags are those of deleted lines too,
-    since they are offered where lines are tagged."""
+    """What each filter can be set to, in alphabetical order. Tags include those of deleted lines,
+    because they are also offered for tagging."""
 
     methods: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
@@ -134,7 +136,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the database knows of a run beyond its configuration.
+    """What is stored about a run in addition to its configuration.
 
     `benchmark_id` is None for a run that is not part of a benchmark; `num_together` counts the
     runs of its group. Deleted with its benchmark counts as deleted.
@@ -152,7 +154,7 @@ class About:
 
     @property
     def item(self) -> Item:
-        """What is deleted and brought back: a benchmark as a whole."""
+        """What is deleted and restored: a benchmark as a whole."""
         if self.benchmark_id:
             return Item(Kind.BENCHMARK, self.benchmark_id)
         return Item(Kind.RUN, self.run_id)
@@ -228,7 +230,7 @@ _ORDERS = {
 }
 
 _OF_REQUESTS = (Order.REQUESTS, Order.ACCEPTANCE, Order.TOKENS_PER_STEP, Order.OUTPUT_THROUGHPUT)
-"""Orders by what is summed up over requests; for others requests need not be read."""
+"""Orders by sums over requests; the others do not read requests."""
 
 _LISTS = ("methods", "models", "servers", "categories", "fidelities")
 _FOUND = "contains(lower({}), lower($text))"
@@ -259,14 +261,13 @@ def read_history(
     limit: int = 50,
     offset: int = 0,
 ) -> History:
-    """One page of the lines that `wanted` lets through; those of benchmarks are under their
-    benchmark."""
+    """One page of the lines that match `wanted`; a benchmark is one line, without its runs."""
     where, values = _conditions(wanted or HistoryFilter())
     matches = f"bool_or({_FOUND.format('prompt')})" if "text" in values else "false"
     found = f"FROM items WHERE {where}"
     asks_requests = {"categories", "fidelities", "text"} & {*values} or order in _OF_REQUESTS
     items = _ITEMS.format(matches=matches, scope="" if asks_requests else "WHERE false")
-    # not count(*) OVER (): beside UNION ALL it now and then ends DuckDB (duckdb#22352)
+    # not count(*) OVER (): with UNION ALL it crashes DuckDB now and then (duckdb#22352)
     total = cursor.execute(f"{items} SELECT count(*) {found}", values).fetchone()
     cursor.execute(
         f"{items} SELECT item_id, group_id {found} "
@@ -292,14 +293,14 @@ def has_history(cursor: DuckDBPyConnection) -> bool:
 
 
 def read_about(cursor: DuckDBPyConnection, run_ids: Sequence[str]) -> dict[str, About]:
-    """What is known of runs beyond their configuration, by id; unknown ids are left out."""
+    """What is stored about runs in addition to their configuration, by id, without unknown ids."""
     cursor.execute(_ABOUT, {"run_ids": list(run_ids)})
     return {row["run_id"]: About(**_shown(row)) for row in rows_of(cursor)}
 
 
 def read_run_ids(cursor: DuckDBPyConnection, items: Sequence[Item]) -> list[str]:
-    """The runs of these lines, those of a benchmark in the order of its arms; elsewhere there are
-    none."""
+    """The runs of these lines, those of a benchmark in the order of its arms; results of other
+    tools have none."""
     found: list[str] = []
     for item in items:
         if item.kind is Kind.RUN:
@@ -332,15 +333,15 @@ def _conditions(wanted: HistoryFilter) -> tuple[str, dict[str, Any]]:
             where.append(f"placed_at {sign} ${name}")
             values[name] = to_utc(moment)
     if text := wanted.text.strip():
-        spoken = ["name", "note", "array_to_string(tags, ' ')", "array_to_string(methods, ' ')"]
-        found = [f"coalesce({_FOUND.format(column)}, false)" for column in spoken]
+        searched = ["name", "note", "array_to_string(tags, ' ')", "array_to_string(methods, ' ')"]
+        found = [f"coalesce({_FOUND.format(column)}, false)" for column in searched]
         where.append(f"({' OR '.join(found)} OR coalesce(prompt_matches, false))")
         values["text"] = text
     return " AND ".join(where), values
 
 
 def _rows(cursor: DuckDBPyConnection, page: Sequence[Mapping[str, Any]]) -> list[HistoryRow]:
-    """The lines of a page with all their figures, which are summed up for them alone."""
+    """The lines of a page with their figures, which are computed for these lines only."""
     scope = "WHERE run_id IN (SELECT run_id FROM runs WHERE list_contains($group_ids, group_id))"
     cursor.execute(
         f"{_ITEMS.format(matches='false', scope=scope)} "
@@ -356,13 +357,13 @@ def _values(cursor: DuckDBPyConnection, sql: str) -> tuple[str, ...]:
 
 
 def _row(row: Mapping[str, Any]) -> HistoryRow:
-    told = {
+    derived = {
         "item": Item(Kind(row["kind"]), row["item_id"]),
         "title": _title(row),
         "num_requests": int(row["num_requests"] or 0),
         "num_runs": row["num_runs"] or 0,
     }
-    shown = {**_shown(row), **told}
+    shown = {**_shown(row), **derived}
     return HistoryRow(**{field.name: shown[field.name] for field in fields(HistoryRow)})
 
 

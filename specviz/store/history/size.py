@@ -8,7 +8,7 @@ from pathlib import Path
 
 from duckdb import DuckDBPyConnection
 
-from specviz.analysis.sizes import size_text
+from specviz.analysis.text import size_text
 from specviz.store.history.history import Item, read_run_ids
 from specviz.store.store import Store
 

@@ -1,4 +1,4 @@
-"""Results that another tool measured, as the database keeps them; read with the caller's cursor."""
+"""A result of another tool and its requests, as they are stored."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read_tool_result(cursor: DuckDBPyConnection, elsewhere_id: str) -> Row:
 
 
 def read_tool_requests(cursor: DuckDBPyConnection, elsewhere_id: str) -> list[Row]:
-    """Its first `MOST_REQUESTS` single requests as in the file; none where it has none."""
+    """Its first `MOST_REQUESTS` requests as in the file; empty if the file has none."""
     cursor.execute(
         "SELECT request_index, started_s, prompt_tokens, output_tokens, ttft_ms, tpot_ms, e2el_ms, "
         "left(output_text, 200) AS output_text, error FROM elsewhere_requests "

@@ -1,6 +1,6 @@
-"""The schema, as numbered SQL files that are only ever added to.
+"""The schema, as numbered SQL files; new ones are added, old ones never change.
 
-Names of applied migrations are kept in the database, so a file made by a newer specviz is known.
+The database holds the names of applied migrations, which reveals a file of a newer specviz.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def names() -> list[str]:
 
 
 def apply(cursor: DuckDBPyConnection) -> None:
-    """Bring the database up to date in the transaction of the cursor, which the caller commits.
+    """Bring the database up to date, in a transaction that the caller commits.
 
     Raises StoreError, with nothing changed, if the database was made by a newer specviz or holds
     tables of something else.

@@ -136,7 +136,7 @@ def _decision(token: TokenDecision) -> Row:
 
 
 def _below(accept_prob: float | None, u: float | None) -> float | None:
-    """`accept_prob` so that `u <= accept_prob` says in 32 bits what it said in 64: vLLM draws 64.
+    """`accept_prob` so that `u <= accept_prob` holds in 32 bits if it did in 64: vLLM draws 64.
 
     Rounding keeps the order, but may make a rejected token's two numbers equal.
     """

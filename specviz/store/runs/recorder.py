@@ -1,4 +1,4 @@
-"""One request on its way into the database, event by event."""
+"""Writes one request into the database, event by event."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Recorder(Protocol):
 
     @property
     def error(self) -> str | None:
-        """Why the last attempt to save failed; what was appended is kept for the next one."""
+        """Why the last attempt to save failed; what was appended is kept for the next attempt."""
 
     @property
     def trace(self) -> Trace | None:
@@ -93,7 +93,7 @@ class _Saved:
 
 
 class StoreRecorder:
-    """The `Recorder` of an open store: everything is queued for the writer, again if need be."""
+    """The `Recorder` of an open store: queues events for the writer, again after a failure."""
 
     def __init__(self, writer: Writer, run_id: str, prompt: Prompt) -> None:
         self._writer = writer

@@ -1,4 +1,4 @@
-"""A run that another process recorded, written at once: on a lake every statement makes a file."""
+"""Writes a run that another process recorded, with few statements: on a lake each makes a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def insert_recording(
     traces = [fold(request.events) if request.events else None for request in requests]
     ids = [uuid.uuid4().hex if trace is None else trace.request_id for trace in traces]
     tables.check_new(cursor, ids)
-    told = [
+    rows = [
         {
             **tables.request_row(request_id, run.run_id, request.prompt, request.started_at),
             "fidelity": trace and trace.fidelity.value,
@@ -31,10 +31,10 @@ def insert_recording(
         }
         for request_id, request, trace in zip(ids, requests, traces, strict=True)
     ]
-    if not told:
+    if not rows:
         return
     schema = cursor.execute("SELECT * FROM requests LIMIT 0").to_arrow_table().schema
-    tables.insert_arrow(cursor, "requests", pa.Table.from_pylist(told, schema))
+    tables.insert_arrow(cursor, "requests", pa.Table.from_pylist(rows, schema))
     for table, made in (("steps", step_table), ("decisions", decision_table)):
         parts = [
             made(trace.request_id, tables.to_utc(request.started_at), trace.steps)

@@ -1,7 +1,4 @@
-"""Table rows into frozen data: what the database tells about runs, requests and traces.
-
-Each function reads with a cursor of its caller's.
-"""
+"""Reads runs, requests and traces: each function takes the cursor of `Store.read`."""
 
 from __future__ import annotations
 
@@ -16,8 +13,9 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from specviz.analysis.metrics import Metrics
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
 from specviz.errors import StoreError
+from specviz.methods import Method
 from specviz.trace import (
     EmittedToken,
     ExtraBytes,
@@ -34,7 +32,7 @@ from specviz.trace import (
 
 PROMPT_START_CHARS = 80
 
-# a look here takes a tenth of what the enum's call takes, and a trace has thousands
+# ten times as fast as calling the enum, and a trace has thousands
 _VERDICTS = {verdict.value: verdict for verdict in Verdict}
 _ORIGINS = {origin.value: origin for origin in Origin}
 
@@ -43,7 +41,7 @@ _ORIGINS = {origin.value: origin for origin in Origin}
 class RequestRow:
     """One request without its steps. Times ms; `fidelity` is None if it never started.
 
-    `metrics` is None while it runs, `extra_bytes` where the engine does not tell. Of an
+    `metrics` is None while it runs, `extra_bytes` where the engine does not report it. Of an
     interrupted request, times are those measured so far.
     """
 
@@ -150,7 +148,7 @@ def read_trace(cursor: DuckDBPyConnection, request_id: str) -> Trace:
 
 
 def rows_of(cursor: DuckDBPyConnection) -> Iterator[dict[str, Any]]:
-    """The result of the cursor's last query, row by row with column names."""
+    """The rows of the cursor's last query, as dicts by column name."""
     names = [column[0] for column in cursor.description or ()]
     while batch := cursor.fetchmany(1000):
         for values in batch:
@@ -158,9 +156,9 @@ def rows_of(cursor: DuckDBPyConnection) -> Iterator[dict[str, Any]]:
 
 
 def _steps(cursor: DuckDBPyConnection, request_id: str, started_at: datetime) -> tuple[Step, ...]:
-    """The time is what finds them: it ascends through the tables, the ids do not.
+    """Found by time, which ascends through the tables while ids do not.
 
-    Sorted here: a few rows take Python less than DuckDB's sort takes to begin.
+    Sorted here: for a few rows that is faster than DuckDB's sort.
     """
     drafted = _drafted(cursor, request_id, started_at)
     cursor.execute(
@@ -212,8 +210,8 @@ def _span(span: dict[str, Any]) -> Span:
 
 
 def _extra_bytes(row: Mapping[str, Any]) -> ExtraBytes | None:
-    told = [row[f"extra_{name}_bytes"] for name in ("weights", "kv_cache", "buffers")]
-    return None if None in told else ExtraBytes(*told)
+    parts = [row[f"extra_{name}_bytes"] for name in ("weights", "kv_cache", "buffers")]
+    return None if None in parts else ExtraBytes(*parts)
 
 
 def _run(row: Mapping[str, Any]) -> Run:

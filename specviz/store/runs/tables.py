@@ -1,7 +1,4 @@
-"""Frozen data into table rows: the statements that change the database.
-
-Each function works on the cursor of a transaction that the caller commits.
-"""
+"""The statements that change the tables of runs, within the caller's transaction."""
 
 from __future__ import annotations
 
@@ -77,7 +74,7 @@ def insert_request(
 
 
 def request_row(request_id: str, run_id: str, prompt: Prompt, started_at: datetime) -> Row:
-    """A request that was sent and has not begun."""
+    """A request that was sent and has not started."""
     return {
         "request_id": request_id,
         "run_id": run_id,

@@ -16,8 +16,7 @@ from typing import Any
 import duckdb
 from duckdb import DuckDBPyConnection, StatementType
 
-from specviz.analysis.terminal import terminal_text
-from specviz.analysis.visible import shortened
+from specviz.analysis.text import shortened, terminal_text
 from specviz.errors import UsageError
 from specviz.store.sql.names import NEVER_INTERRUPTED, SHOWN, Names
 
@@ -204,7 +203,7 @@ def _check_table(node: Node, place: Place, names: Names) -> None:
 
 def _check_show(node: Node) -> None:
     if node["table_name"] not in SHOWN or node["schema_name"] or node["catalog_name"]:
-        raise UsageError("SHOW tells TABLES, ALL TABLES or one table; nothing else.")
+        raise UsageError("SHOW takes TABLES, ALL TABLES or one table; nothing else.")
 
 
 def _expanded(select_list: list[Node]) -> int:

@@ -1,11 +1,11 @@
 """A ceiling on the memory of this process while a user's query runs.
 
-DuckDB's `memory_limit` counts its buffers only: strings and lists that an expression makes are
-outside of it, and one vector of `repeat('x', 1e9)` would take 2 TB. Above the ceiling an allocation
-fails, DuckDB raises OutOfMemoryException, and nothing else is lost.
+DuckDB's `memory_limit` counts its buffers only: strings and lists that an expression makes are not
+among them, and one vector of `repeat('x', 1e9)` would take 2 TB. Above the ceiling an allocation
+fails, and DuckDB raises OutOfMemoryException; in code that may not throw it ends the process.
 
-The ceiling is on addresses, so it holds only if DuckDB gives them back after a query: the package's
-`__init__` tells its allocator to.
+The ceiling is on addresses, so it works only if DuckDB returns them after a query: the package's
+`__init__` configures its allocator to.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _before: tuple[int, int] = (-1, -1)
 def memory_ceiling(growth_bytes: int) -> Iterator[None]:
     """Let the process's data grow by this much; queries at the same time share the first's ceiling.
 
-    Linux only (RLIMIT_DATA, getrlimit(2)); elsewhere nothing is limited.
+    Linux only (RLIMIT_DATA, getrlimit(2)); on other systems nothing is limited.
     """
     global _queries
     if not _STATUS.exists():
@@ -65,4 +65,4 @@ def _data_bytes() -> int:
     for line in _STATUS.read_text(encoding="ascii", errors="replace").splitlines():
         if line.startswith("VmData:"):
             return int(line.split()[1]) * 1024
-    raise OSError(f"{_STATUS} does not tell VmData.")
+    raise OSError(f"{_STATUS} has no VmData.")

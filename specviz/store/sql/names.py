@@ -20,7 +20,7 @@ CATALOG_VIEWS = frozenset({"duckdb_tables", "duckdb_columns"})
 INFORMATION_SCHEMA = frozenset({"tables", "columns"})
 MAIN_SCHEMAS = frozenset({"", "main"})
 SHOWN = frozenset({"", '"tables"', "__show_tables_expanded"})
-"""What SHOW and DESCRIBE may tell: one query's columns, or which tables there are."""
+"""What SHOW and DESCRIBE may show: one query's columns, or which tables there are."""
 
 _SYNTAX = frozenset("unnest grouping count_star row rowid ordinality construct_array".split())
 """Functions that only the parser knows."""
@@ -35,7 +35,7 @@ _ABOUT_THE_MACHINE = (
 NEVER_INTERRUPTED = frozenset(
     "levenshtein editdist3 damerau_levenshtein lpad rpad pg_sleep sleep_ms".split()
 )
-"""Functions that may take minutes for one row, at which the watchdog can only look on."""
+"""Functions that may take minutes for one row: the watchdog cannot interrupt them."""
 
 _REFUSED = NEVER_INTERRUPTED.union(_ABOUT_THE_MACHINE)
 _REFUSED_PREFIXES = ("pg_", "has_", "inet_", "__internal", "st_", "icu_collate")

@@ -20,7 +20,7 @@ _BLANK = re.compile(r"\{([^{}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`asks` it in a sentence; `says` what the columns mean; `no_rows` what it takes to have any.
+    """`asks` is the question, `says` what the columns mean, `no_rows` what it takes to have any.
 
     `answer` is a sentence with {columns} of the first row in it; empty where one row says nothing.
     """

@@ -1,15 +1,17 @@
 """Users' SQL on the store: read-only, within a time, a memory and a row limit.
 
-Three walls, each of which holds alone against writing: the statement is checked on DuckDB's parse
-(`sql_guard`), it runs in a READ ONLY transaction that is rolled back, and the database is opened
-without access to files, network and its own configuration (`database.SETTINGS`). DuckDB calls none
-of this a boundary against hostile users: the app that offers it stays on loopback.
+Three walls, each enough against writing: the statement is checked on DuckDB's parse (`guard`), it
+runs in a READ ONLY transaction that is rolled back, and the database is opened without access to
+files, network and its own configuration (`database.SETTINGS`). DuckDB calls none of this a boundary
+against hostile users: the app that offers it stays on loopback.
 
-Time: a watchdog interrupts the cursor until it ends. DuckDB looks at that only between vectors of
-2048 rows and not while it plans; a query that does not stop is left behind after a grace, and until
-it has ended no other is taken. Memory: DuckDB's own limits (2 GB of buffers, 4 GB of temporary
-files) are the database's, so that queries share them with everything else; what an expression makes
-beyond them is held by `memory_ceiling`. CPU cores cannot be limited: `threads` is the database's.
+Time: a watchdog interrupts the cursor until it ends. DuckDB checks for that only between vectors
+of 2048 rows and not while it plans; a query that does not stop is left behind after a grace period,
+and no other is accepted until it has ended.
+
+Memory: DuckDB's own limits (2 GB of buffers, 4 GB of temporary files) are the database's, so that
+queries share them with everything else; what an expression makes beyond them is limited by
+`memory_ceiling`. CPU cores cannot be limited: `threads` is the database's.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from typing import Any
 import duckdb
 from duckdb import DuckDBPyConnection
 
-from specviz.analysis.terminal import terminal_text
+from specviz.analysis.text import terminal_text
 from specviz.errors import SpecvizError, StoreError, UsageError
 from specviz.store.sql.guard import checked
 from specviz.store.sql.memory_ceiling import memory_ceiling
@@ -89,7 +91,7 @@ def run_sql(
 
 
 def _is_one_left_behind() -> bool:
-    """Whether a query still runs that should not, after a moment for those just stopped."""
+    """Whether a query that should have stopped still runs, after a grace for the last ones."""
     until = time.monotonic() + GRACE_S
     for thread in _left_behind:
         thread.join(max(0.0, until - time.monotonic()))
@@ -119,7 +121,7 @@ class _Query:
         except MemoryError:
             self.error = StoreError("The query takes more memory than it may: ask for less.")
         except Exception as error:
-            self.error = StoreError(_told(error, self.sql, self.store, self.timeout_s))
+            self.error = StoreError(_message(error, self.sql, self.store, self.timeout_s))
         finally:
             self.ended.set()
 
@@ -154,7 +156,7 @@ def interrupted_after(
 ) -> Iterator[None]:
     """Interrupt what the cursor does after `timeout_s` or at `stop`, again until this is left.
 
-    Again, because an interrupt that comes between two of DuckDB's phases is forgotten.
+    Again and again, because an interrupt between two of DuckDB's phases is lost.
     """
     over, lock = threading.Event(), threading.Lock()
 
@@ -219,8 +221,8 @@ def _too_long(timeout_s: float) -> str:
     return f"The query was stopped, because it took longer than {timeout_s:g} s"
 
 
-def _told(error: Exception, sql: str, store: Store, timeout_s: float) -> str:
-    """A sentence for what went wrong while running, without this machine's paths."""
+def _message(error: Exception, sql: str, store: Store, timeout_s: float) -> str:
+    """What went wrong while running, as one sentence without this machine's paths."""
     if isinstance(error, duckdb.InterruptException):
         return f"{_too_long(timeout_s)}: ask for less."
     text = re.split(r"\n\s*\n|\nLINE |\nPossible solutions", str(error).strip())[0]

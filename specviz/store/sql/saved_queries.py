@@ -25,7 +25,7 @@ class SavedQuery:
 
 
 def checked_name(name: str) -> str:
-    """The name without blanks around it. Raises UsageError for one that no list can show."""
+    """The name without surrounding blanks. Raises UsageError for one that no list can show."""
     name = name.strip()
     if not name:
         raise UsageError("Give the query a name.")
@@ -37,9 +37,9 @@ def checked_name(name: str) -> str:
 
 
 def put_query(cursor: DuckDBPyConnection, name: str, sql: str, at: datetime) -> None:
-    """Save a query, in place of one of that name, within a transaction of the caller's.
+    """Save a query, replacing one of that name, within the caller's transaction.
 
-    Raises UsageError for a name that cannot be, or for no text or too much of it.
+    Raises UsageError for an invalid name, for an empty query and for one that is too long.
     """
     name = checked_name(name)
     if not sql.strip() or len(sql) > MAX_CHARACTERS:

@@ -19,7 +19,7 @@ _COLUMNS = """
 
 @dataclass(frozen=True, slots=True)
 class SchemaColumn:
-    """`comment` says what it holds and in which unit; empty where the database does not tell."""
+    """`comment` says what it holds and in which unit; empty where the database has none."""
 
     name: str
     type: str

@@ -1,5 +1,5 @@
 // Copying gives the output exactly as the model wrote it: without rejected drafts, markers and
-// visible stand-ins for control characters.
+// visible substitutes for control characters.
 
 import { rawTextOf } from "./token.js";
 

@@ -54,7 +54,7 @@ function chainOf(arm, step) {
   return chain;
 }
 
-// A tree reads left to right like a chain: every card has its children in a column beside it.
+// A tree reads left to right like a chain: every card has its children in the next column.
 function treeOf(arm, step) {
   const tree = element("div", "tree");
   tree.tabIndex = 0;
@@ -124,7 +124,7 @@ function draftCard(arm, step, drafted, tag = "li") {
     element("p", "depth", `depth ${drafted.depth}`),
     element("p", "name", tokenName(drafted.text)),
     bar("target", drafted.target_prob, missingTarget(step, drafted)),
-    bar("draft", drafted.draft_prob, "the server does not tell the draft's probability"),
+    bar("draft", drafted.draft_prob, "the server does not report the draft's probability"),
   );
   const rule = ruleWords(arm, step, drafted);
   if (rule) card.append(element("p", "rule", rule));
@@ -136,14 +136,14 @@ function draftCard(arm, step, drafted, tag = "li") {
 function missingTarget(step, drafted) {
   return drafted.verdict === "unverified"
     ? `not judged: ${whyUnverified(step, drafted)}`
-    : "the server does not tell the target's probability";
+    : "the server does not report the target's probability";
 }
 
 function ownCard(step, token, tag = "li") {
   const card = element(tag, `card own ${token.origin}`);
   const why = {
     recovered: "drawn by the target in place of the rejected token",
-    bonus: "the whole draft was accepted, so the target adds one of its own",
+    bonus: "the whole draft was accepted, so the target adds one more",
   }[token.origin];
   card.append(
     element("p", "depth", "from the target"),

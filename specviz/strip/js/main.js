@@ -184,7 +184,7 @@ class View {
     if (wait < RECONNECT_NOTE_MS && this.run.hello) return;
     const retry = element("button", "retry", "Try now");
     retry.addEventListener("click", () => this.connection?.retryNow());
-    const lost = "The connection was lost; what arrived is kept.";
+    const lost = "The connection was lost; partial output is kept.";
     const what = this.run.hello ? lost : "The app does not answer.";
     this.say(`${what} Trying again in ${Math.round(wait / 1000)} s.`, retry);
   }

@@ -19,7 +19,7 @@ function newArm(info) {
 }
 
 /**
- * Take a hello: the first message of a connection, and again when a server has told more of an
+ * Take a hello: the first message of a connection, and again when a server has reported more of an
  * arm. Returns true if it is a run not seen before.
  */
 export function takeHello(run, hello) {

@@ -122,7 +122,7 @@ function drawState({ arm, root, progress, note }, ms) {
   setText(note, sentence || PHASE_WORDS[phase] || "");
 }
 
-// Of the steps where max_tokens is known, of the loading where the server tells; else unknown.
+// Of the steps where max_tokens is known, of the loading where the server reports it; else unknown.
 function progressOf(arm) {
   const { phase, fraction } = arm.state;
   if (phase === "waiting") return 0;

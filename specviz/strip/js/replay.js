@@ -38,7 +38,7 @@ export function newControls(root, view, changed) {
   return controls;
 }
 
-/** Show where the clock stands; the controls rest until the run has ended. */
+/** Show the clock's position; the controls rest until the run has ended. */
 export function drawControls(controls, { run, clock }) {
   const duration = durationMs(run);
   const ready = run.ended && duration > 0;

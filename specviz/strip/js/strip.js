@@ -119,7 +119,7 @@ function* droppedNodes(step, about) {
   if (rest > 0) yield moreElement(rest, "more drafted tokens were not accepted");
 }
 
-// Position by position: the candidates that were rejected there, then the token that stands there.
+// Position by position: the candidates that were rejected there, then the token that was output there.
 // Most of a tree is never judged: that many are counted, and drawn in the inspector.
 function* treeNodes(step, about) {
   const output = [...step.emitted.entries()];

@@ -30,7 +30,7 @@ function codePointName(mark) {
   return `‹U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}›`;
 }
 
-/** The name of a drafted token: its text spelled out, or `?` where the server does not tell. */
+/** The name of a drafted token: its text spelled out, or `?` where the server does not report it. */
 export function tokenName(text) {
   if (text === null || text === undefined) return "?";
   return text === "" ? "·" : visibleText(text);
@@ -53,7 +53,7 @@ export function formatClock(ms) {
   return `${(ms / 1000).toFixed(2)} s`;
 }
 
-/** Two numbers of a comparison, with as many decimals as it takes to tell them apart. */
+/** Two numbers of a comparison, with as many decimals as it takes to distinguish them. */
 export function formatPair(left, right) {
   for (const digits of [2, 4, 6]) {
     const pair = [left.toFixed(digits), right.toFixed(digits)];

@@ -1,11 +1,11 @@
-// One token as an element. Form and colour say what became of it; the text is never changed.
+// One token as an element. Form and colour show its outcome; the text is never changed.
 
 import { displayText } from "./text.js";
 import { element } from "./dom.js";
 
 const MAX_DRAFT_CHARS = 32; // of a dropped token; the tooltip has all of it
 
-const facts = new WeakMap(); // element -> what it stands for
+const facts = new WeakMap(); // element -> the token it shows
 const rawTexts = new WeakMap(); // text node -> its true text, where the shown one differs
 
 /** `{ arm, step, emitted }` or `{ arm, step, drafted }` of a token's element. */

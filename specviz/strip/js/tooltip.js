@@ -55,7 +55,7 @@ function emittedContent({ arm, step, index, nth }) {
     headline(token.text === "" ? "part of a character" : visibleText(token.text), token.origin),
     element("p", "", ORIGIN_WORDS[token.origin]),
     rows([
-      ["token id", token.token_id ?? "not told by the server"],
+      ["token id", token.token_id ?? "not reported by the server"],
       ["position", token.position],
       ...judgementRows(arm, step, drafted),
       ...stepRows(step, index),
@@ -71,7 +71,7 @@ function droppedContent({ arm, step, index, drafted }) {
     headline(name, drafted.verdict),
     element("p", "", words),
     rows([
-      ["token id", drafted.token_id ?? (unnamed ? null : "not told by the server")],
+      ["token id", drafted.token_id ?? (unnamed ? null : "not reported by the server")],
       ...judgementRows(arm, step, drafted),
       ...stepRows(step, index),
     ]),

@@ -20,7 +20,7 @@ export function childrenOf(step) {
 }
 
 /**
- * The positions that the verifier came to, from the context on: the candidates there in the order
+ * The positions that the verifier reached, from the context on: the candidates there in the order
  * of judgement, and the accepted one or null.
  */
 export function positionsOf(step) {
@@ -35,7 +35,7 @@ export function positionsOf(step) {
   return positions;
 }
 
-/** The last accepted node, after which the target's own token stands; -1 if none was accepted. */
+/** The last accepted node, after which the target's own token follows; -1 if none was accepted. */
 export function leafOf(step) {
   return positionsOf(step).findLast((position) => position.accepted !== null)?.accepted ?? ROOT;
 }

@@ -37,8 +37,8 @@ export const PHASE_WORDS = {
   running: "",
   finished: "",
   failed: "failed",
-  cancelled: "cancelled; what arrived is kept",
-  partial: "interrupted; what arrived is kept",
+  cancelled: "cancelled; partial output is kept",
+  partial: "interrupted; partial output is kept",
 };
 
 export const INSPECTOR_HINT =
@@ -90,11 +90,11 @@ export function stepSummary(step) {
   return [`drafted ${step.drafted.length}, accepted ${accepted}${then}`, ...draftNotes(step)].join(" · ");
 }
 
-// How the draft was made, where the engine tells.
+// How the draft was made, where the engine reports it.
 function draftNotes(step) {
   const notes = [];
   if (typeof step.matched_tokens === "number") {
-    notes.push(`the lookup found the last ${step.matched_tokens} tokens again`);
+    notes.push(`the lookup matched the last ${step.matched_tokens} tokens`);
   }
   if (step.skipped_layers?.length) notes.push(`${step.skipped_layers.length} sublayers skipped`);
   return notes;

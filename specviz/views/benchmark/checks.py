@@ -6,12 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from specviz.analysis.benchmark.results import Cell
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.views.benchmark import state as bench_state
-from specviz.views.benchmark.opened import Opened, load_of, load_title, loads
-from specviz.views.benchmark.plan_text import as_text
-from specviz.views.benchmark.published import published_figures
-from specviz.views.benchmark.show import choose, show_cells, show_notes, show_table
+from specviz.views.benchmark.show import choose, show_cells, show_notes
 from specviz.views.benchmark.tables import (
     ARM,
     SIZE,
@@ -21,6 +18,10 @@ from specviz.views.benchmark.tables import (
     figure,
     quantile,
 )
+from specviz.views.shared.benchmark_results import Opened, load_of, load_title, loads
+from specviz.views.shared.published import published_figures
+from specviz.views.shared.tables import show_table
+from specviz.views.shared.text import escaped
 
 GREEDY = (
     "Greedy outputs of two correct engines can differ, by batch shape and floating point: answers "
@@ -33,7 +34,7 @@ QUEUE_WORDS = (
 
 
 def cost_basis(opened: Opened) -> None:
-    """Requests per hour: what every cost per request is divided by."""
+    """Requests per hour, the denominator of every cost per request."""
     cells = opened.results.cells
     load = choose("Load", loads(cells), load_title, "cost")
     cells = tuple(cell for cell in cells if load_of(cell) == load)
@@ -59,11 +60,13 @@ def checks(opened: Opened) -> None:
     """What can be trusted: counts against the server's, the client itself, how arms were run."""
     results = opened.results
     for note in results.notes:
-        st.warning(as_text(note), icon=":material/info:")
-    st.markdown("**Acceptance: counts of the requests beside the server's own (`/metrics`)**")
+        st.warning(escaped(note), icon=":material/info:")
+    st.markdown("**Acceptance: counts of the requests next to the server's own (`/metrics`)**")
     if results.checks:
         show_table(checks_table(results.checks))
-        st.caption("A difference means that other requests reached the server, or lost counts.")
+        st.caption(
+            "A difference means that other requests reached the server, or that counts were lost."
+        )
     else:
         st.info("No arm of this benchmark has a server that counts.")
     queue: dict[str, Column] = {

@@ -9,8 +9,8 @@ import pandas as pd
 from specviz.analysis.benchmark.crossover import Crossover, crossover
 from specviz.analysis.benchmark.families import families
 from specviz.analysis.benchmark.results import ArmState, Cell
-from specviz.config import Method
 from specviz.figures.arms import arm_colours, family_colours
+from specviz.methods import Method
 from specviz.views.benchmark.figures.distribution import Spread, spread
 from specviz.views.benchmark.figures.k import KLine, KPoint
 from specviz.views.benchmark.figures.load import LoadLine
@@ -72,7 +72,7 @@ def load_lines(arms: Arms, cells: Cells) -> list[LoadLine]:
 
 def crossover_table(lines: Sequence[LoadLine]) -> pd.DataFrame:
     """Up to where each arm pays, in words and as the interpolated concurrency."""
-    told = [
+    measured = [
         (line.arm, line.crossover)
         for line in lines
         if line.crossover is not None and len(line.crossover.measured) > 1
@@ -84,7 +84,7 @@ def crossover_table(lines: Sequence[LoadLine]) -> pd.DataFrame:
                 "throughput": found.text,
                 "measured at concurrency": ", ".join(map(str, found.measured)),
             }
-            for arm, found in told
+            for arm, found in measured
         ]
     )
 

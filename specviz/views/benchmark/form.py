@@ -13,14 +13,12 @@ from typing import Any
 
 import tomli_w
 
+from specviz.bench.numbers import compact, numbers, parts, whole_numbers
 from specviz.bench.plan import Grid, Plan, PlanArm
 from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
 from specviz.methods import Method, record_of
-from specviz.views.live.arm_choice import ASK
-
-MAX_RANGE = 64
-"""Most values that a range such as `1-15` may stand for."""
+from specviz.views.shared.arm_choice import ASK
 
 
 class Where(StrEnum):
@@ -142,47 +140,6 @@ def form_of(plan: Plan) -> FormPlan:
     )
 
 
-def numbers(text: str, name: str) -> list[float]:
-    """The numbers of a list such as `0, 0.3, 1`. Raises UsageError for anything else."""
-    try:
-        return [float(part) for part in _parts(text)]
-    except ValueError:
-        raise UsageError(f"{name} cannot be {text!r}: write numbers, such as 0, 0.5, 1.") from None
-
-
-def whole_numbers(text: str, name: str) -> list[int]:
-    """The whole numbers of a list such as `1, 2, 4` or `1-15`. Raises UsageError."""
-    found: list[int] = []
-    for part in _parts(text):
-        bounds = re.fullmatch(r"(\d+)(?:\s*[-–]\s*(\d+))?", part)
-        if bounds is None:
-            raise UsageError(
-                f"{name} cannot be {text!r}: write whole numbers, such as 5 or 3, 5, 8 or 1-15."
-            )
-        first, last = int(bounds[1]), int(bounds[2] or bounds[1])
-        if not first <= last < first + MAX_RANGE:
-            raise UsageError(f"{name} has the range {part}: write it upwards, {MAX_RANGE} at most.")
-        found.extend(range(first, last + 1))
-    return found
-
-
-def compact(values: list[int]) -> str:
-    """Whole numbers as the form writes them: three or more in a row as a range."""
-    runs: list[list[int]] = []
-    for value in values:
-        if runs and value == runs[-1][-1] + 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
-    return ", ".join(
-        f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
-    )
-
-
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in re.split(r"[,;]", text) if part.strip()]
-
-
 def _arm_table(arm: FormArm, number: int) -> dict[str, Any]:
     """One [[arms]] entry: only what applies to where the arm is answered."""
     table: dict[str, Any] = {
@@ -206,7 +163,7 @@ def _arm_table(arm: FormArm, number: int) -> dict[str, Any]:
 
 
 def _arm_toml(table: Mapping[str, Any]) -> str:
-    """One [[arms]] entry, its options in a table of their own."""
+    """One [[arms]] entry, its options in a separate table."""
     body = _toml({name: value for name, value in table.items() if name != "options"})
     options = table.get("options")
     return f"[[arms]]\n{body}" + (f"\n[arms.options]\n{_toml(options)}" if options else "")
@@ -217,7 +174,7 @@ def _toml(table: Mapping[str, Any]) -> str:
 
 
 def _options(text: str, number: int) -> dict[str, str]:
-    pairs = [part.partition("=") for part in _parts(text)]
+    pairs = [part.partition("=") for part in parts(text)]
     if wrong := next((name for name, sign, value in pairs if not sign or not value.strip()), None):
         raise UsageError(
             f"Arm {number} has the option {wrong!r}: write name=value, such as shape=tree."
@@ -253,7 +210,7 @@ def _row(config: RunConfig, base_only: bool) -> FormArm:
 
 
 def _present(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what is not set: TOML has no null."""
+    """Only values that are set: TOML has no null."""
     return {name: value for name, value in table.items() if value not in (None, "", [], {})}
 
 

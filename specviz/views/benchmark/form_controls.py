@@ -18,7 +18,7 @@ WHERE_NAMES = {
 }
 WHERE_HELP = (
     "in the app: the embedded engine. vLLM, started here: specviz starts a server for the arm and "
-    "stops it. a server at a URL: one that runs already; it decides on K and draft."
+    "stops it. a server at a URL: already running, with its own K and draft."
 )
 K_HELP = (
     "Draft tokens per step. One arm per K: 5, or 3, 5, 8, or 1-15. Empty: the method's own default."
@@ -28,9 +28,7 @@ COUNT_HELP = "How many prompts are drawn. Empty: all, or as many as the weights 
 FILE_HELP = "A file on the machine where the app runs. Empty: the prompts that ship with specviz."
 SEED_HELP = "Which prompts are drawn, and in which order."
 LIST_HELP = "One value or several: 1, 2, 4."
-RATE_HELP = (
-    "Requests per second that arrive at random times (Poisson), each rate a load of its own."
-)
+RATE_HELP = "Requests per second, arriving at random times (Poisson); each rate is a separate load."
 GRID_NAMES = {
     Grid.FULL: "every load at every temperature",
     Grid.AXES: "loads at the first temperature, temperatures at the first load",
@@ -124,7 +122,7 @@ def _prompts() -> None:
         st.selectbox(
             "Format",
             [None, *FORMATS],
-            format_func=lambda name: name or "told by the file",
+            format_func=lambda name: name or "detect from the file",
             **common(field_key("format")),
         )
     count, seed = st.columns(2, gap="small")
@@ -140,7 +138,7 @@ def _prompts() -> None:
         "Prompt seed", min_value=0, step=1, help=SEED_HELP, **common(field_key("prompts_seed"))
     )
     with st.popover(_weights_label(), icon=":material/balance:"):
-        st.caption("Shares of the count. All empty: drawn from everything.")
+        st.caption("Shares of the count. If all are empty, prompts are drawn from everything.")
         for category in bench_state.categories():
             st.number_input(
                 category,

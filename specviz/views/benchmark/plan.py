@@ -1,4 +1,4 @@
-"""A new benchmark on the page: where its plan comes from, what it amounts to, Start."""
+"""A new benchmark on the page: where its plan comes from, its size, Start."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from specviz.prompts.sets import PromptSource, load_conversations
 from specviz.runtime import current
 from specviz.views.benchmark import state as bench_state
 from specviz.views.benchmark.form_controls import plan_form
-from specviz.views.benchmark.plan_text import as_text, plan_summary
 from specviz.views.benchmark.state import FORM, MODE, PROBLEM, SHIPPED, TEXT, TOML, UPLOAD
+from specviz.views.shared.plan_text import plan_summary
+from specviz.views.shared.text import escaped
 
 PLAN_NAMES = {
     "two-minutes": "Two minutes on the demo family",
@@ -33,7 +34,7 @@ def choose_plan() -> Plan | None:
     else:
         st.text_area("Plan as TOML", height=420, **bench_state.common(TEXT))
     if problem := st.session_state.get(PROBLEM):
-        st.error(as_text(problem), icon=":material/error:")
+        st.error(escaped(problem), icon=":material/error:")
     return _preview()
 
 
@@ -50,14 +51,16 @@ def start_button(plan: Plan | None) -> None:
         if plan is not None:
             _download()
         if running is not None:
-            st.text("A benchmark is running: one at a time, or they would spoil each other.")
+            st.text(
+                "A benchmark is running: only one at a time, or they would slow each other down."
+            )
             if st.button("Show it", icon=":material/speed:", type="tertiary"):
                 bench_state.open_benchmark(running)
     if pressed and plan is not None:
         try:
             benchmark_id = current().benchmarks.start(plan)
         except UsageError as error:
-            st.error(as_text(str(error)), icon=":material/error:")
+            st.error(escaped(str(error)), icon=":material/error:")
         else:
             bench_state.open_benchmark(benchmark_id)
 
@@ -69,7 +72,7 @@ def _sources() -> None:
         "Start from a plan",
         bench_state.shipped_plans(),
         index=None,
-        placeholder="a plan of your own",
+        placeholder="your own plan",
         format_func=_plan_name,
         on_change=bench_state.load_shipped,
         help="Fills the form; nothing is started.",
@@ -100,11 +103,11 @@ def _preview() -> Plan | None:
         check_arms(plan)
         prompts, turns = _prompt_count(plan.prompts)
     except UsageError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
         return None
     st.markdown(f"**{plan_summary(plan, prompts, turns, servers_at_once(plan))}**")
     if not plan.has_baseline:
-        st.caption("Without a baseline arm no speed-up can be told.")
+        st.caption("Add a baseline arm to get speed-ups.")
     if st.session_state[MODE] == FORM:
         with st.expander("The plan as TOML, for `specviz bench PLAN.toml`"):
             st.code(text, language="toml")

@@ -1,14 +1,14 @@
-"""A benchmark while it runs: how far it is, how long it takes, what its arms do."""
+"""A running benchmark: progress, time left, state of its arms."""
 
 from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.bench.progress import ArmProgress, BenchPhase, Progress
 from specviz.runtime import current
-from specviz.views.benchmark.plan_text import progress_line, share_done
+from specviz.views.shared.plan_text import progress_line, share_done
 
 REFRESH_S = 1.0
 
@@ -34,7 +34,7 @@ def live_progress(benchmark_id: str) -> None:
         column_config={"arm": st.column_config.TextColumn(width="medium")},
     )
     st.caption(
-        "Figures so far: all requests of the arm, whatever their load. The benchmark goes on "
+        "Figures so far: all requests of the arm, whatever their load. The benchmark continues "
         "whichever page is open."
     )
 

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.analysis.benchmark.results import Cell
-from specviz.config import Method
+from specviz.methods import Method
 from specviz.views.benchmark import curves as bench_curves
 from specviz.views.benchmark.figures import distribution as bench_distribution
 from specviz.views.benchmark.figures.distribution import tpot_distribution
@@ -16,16 +16,7 @@ from specviz.views.benchmark.figures.k import k_curves
 from specviz.views.benchmark.figures.load import throughput_by_concurrency
 from specviz.views.benchmark.figures.speedup import speedup_by_arm, speedup_by_category
 from specviz.views.benchmark.figures.temperature import acceptance_by_temperature
-from specviz.views.benchmark.opened import Opened, load_of, load_title, loads, temperatures
-from specviz.views.benchmark.published import published_figures
-from specviz.views.benchmark.show import (
-    chart,
-    choose,
-    csv_button,
-    show_cells,
-    show_notes,
-    show_table,
-)
+from specviz.views.benchmark.show import choose, show_cells, show_notes
 from specviz.views.benchmark.tables import (
     ACCEPTANCE,
     ARM,
@@ -39,6 +30,10 @@ from specviz.views.benchmark.tables import (
     quantile,
     speedup_text,
 )
+from specviz.views.shared.benchmark_results import Opened, load_of, load_title, loads, temperatures
+from specviz.views.shared.charts import chart
+from specviz.views.shared.published import published_figures
+from specviz.views.shared.tables import csv_button, show_table
 
 SPEEDUP_WORDS = (
     "Speed-up: baseline over arm, paired per prompt, ratio of totals; the 95 % interval resamples "
@@ -159,7 +154,9 @@ def k(opened: Opened) -> None:
             **SIZE,
         }
         show_cells(cells, columns, "k")
-        st.caption(f"{SPEEDUP_WORDS} α: accepted / judged, which does not fall with K by itself.")
+        st.caption(
+            f"{SPEEDUP_WORDS} α: accepted / judged, which does not fall with K by definition."
+        )
         lines = bench_curves.k_lines(opened.results.arms, cells)
         if not any(len(line.points) > 1 for line in lines):
             st.info("No method was measured at more than one K: a list of Ks makes a curve.")

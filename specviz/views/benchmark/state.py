@@ -1,4 +1,4 @@
-"""Everything the Benchmark page remembers between script runs, in one place.
+"""The Benchmark page's session state.
 
 The form's fields live under the keys named here and become a frozen `FormPlan`; what is started
 is always TOML: the form's, or the text of the editor.
@@ -14,13 +14,13 @@ import streamlit as st
 
 from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import parse_plan
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.paths import PLANS, PROJECT_ROOT
 from specviz.prompts.shipped import CATEGORIES
 from specviz.views.benchmark.form import FormArm, FormPlan, Where, form_of, toml_of
-from specviz.views.live.arm_choice import ASK, methods_at
-from specviz.views.live.arm_choice import Place as LivePlace
+from specviz.views.shared.arm_choice import ASK, methods_at
+from specviz.views.shared.arm_choice import Place as LivePlace
 
 BENCHMARK = "benchmark"  # in the URL
 SHIPPED = "bench_shipped"
@@ -114,7 +114,7 @@ def categories() -> list[str]:
 
 
 def arm(row: int) -> FormArm:
-    """One row as its fields stand."""
+    """The current values of one row."""
     return FormArm(*(st.session_state[arm_key(row, name)] for name in _ARM_FIELDS))
 
 
@@ -124,7 +124,7 @@ def methods_of(row: int) -> tuple[str, ...]:
 
 
 def form() -> FormPlan:
-    """The form as its fields stand."""
+    """The current values of the form."""
     weights = {
         name: float(value)
         for name in categories()
@@ -184,7 +184,7 @@ def load_plan(text: str) -> None:
 
 
 def switch_mode() -> None:
-    """Carry what was typed from form to editor or back (a callback).
+    """Copy the input from form to editor or back (a callback).
 
     What cannot be carried stays where it is, with the reason.
     """

@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 
 from specviz.analysis.benchmark.results import ArmState, Cell, CounterCheck, Quantiles, Results
-from specviz.analysis.digits import digits
-from specviz.analysis.sizes import size_text
+from specviz.analysis.text import digits, size_text
 from specviz.store.benchmarks.rows import BenchmarkRow
 
 Column = Callable[[Cell], str | None]
@@ -25,12 +24,12 @@ QUANTILES = ("ttft_ms", "tpot_ms", "step_ms", "e2el_ms", "queue_ms")
 
 def measured(cells: Sequence[Cell], columns: Mapping[str, Column]) -> pd.DataFrame:
     """One line per cell, its figures as text of three significant digits."""
-    lines = [{name: told(cell) for name, told in columns.items()} for cell in cells]
+    lines = [{name: column(cell) for name, column in columns.items()} for cell in cells]
     return pd.DataFrame(lines, columns=list(columns))
 
 
 def in_full(cells: Sequence[Cell]) -> pd.DataFrame:
-    """One line per cell with everything known of it, units in the names, for a file."""
+    """One line per cell with all its figures, units in the names, for a file."""
     return pd.DataFrame([_flat(cell) for cell in cells])
 
 
@@ -60,13 +59,13 @@ def notes(cells: Sequence[Cell]) -> list[str]:
         for note in dict.fromkeys(cell.notes):
             about.setdefault(note, []).append(cell)
     return [
-        note if 1 < len(cells) == len(told) else f"{_listed(_places(told, cells))}: {note}"
-        for note, told in about.items()
+        note if 1 < len(cells) == len(noted) else f"{_listed(_places(noted, cells))}: {note}"
+        for note, noted in about.items()
     ]
 
 
 def checks_table(checks: Sequence[CounterCheck]) -> pd.DataFrame:
-    """Counts of requests beside the server's, and by how much they differ."""
+    """Counts of requests next to the server's, and by how much they differ."""
     return pd.DataFrame(
         {
             "arm": check.arm,
@@ -97,7 +96,7 @@ def verdict(check: CounterCheck) -> str:
 
 
 def arms_table(arms: Sequence[ArmState]) -> pd.DataFrame:
-    """How each arm was run and how far it came."""
+    """How each arm was run, and its progress."""
     return pd.DataFrame(
         {
             "arm": arm.arm,
@@ -127,11 +126,11 @@ def speedup_text(cell: Cell) -> str | None:
 def quantile(name: str, which: str) -> Column:
     """A column of one quantile, such as P95 of `tpot_ms`."""
 
-    def told(cell: Cell) -> str | None:
+    def column(cell: Cell) -> str | None:
         quantiles: Quantiles | None = getattr(cell, name)
         return None if quantiles is None else digits(getattr(quantiles, which))
 
-    return told
+    return column
 
 
 def figure(name: str) -> Column:
@@ -142,10 +141,10 @@ def figure(name: str) -> Column:
 def acceptance(name: str) -> Column:
     """A column of one acceptance figure."""
 
-    def told(cell: Cell) -> str | None:
+    def column(cell: Cell) -> str | None:
         return None if cell.acceptance is None else digits(getattr(cell.acceptance, name))
 
-    return told
+    return column
 
 
 def memory_words(cells: Sequence[Cell]) -> str:
@@ -156,8 +155,8 @@ def memory_words(cells: Sequence[Cell]) -> str:
             cell.memory_source, []
         ):
             sources.setdefault(cell.memory_source, []).append(cell.engine)
-    told = [f"{source} ({', '.join(engines)})" for source, engines in sources.items()]
-    return f" memory: {'; '.join(told)}." if told else ""
+    parts = [f"{source} ({', '.join(engines)})" for source, engines in sources.items()]
+    return f" memory: {'; '.join(parts)}." if parts else ""
 
 
 def memory_text(cell: Cell) -> str | None:
@@ -165,7 +164,7 @@ def memory_text(cell: Cell) -> str | None:
 
 
 def size_of(cell: Cell) -> str:
-    """`36`, `36 × 3 runs`, `36, 1 failed`: prompts, how often each was asked, what failed."""
+    """`36`, `36 × 3 runs`, `36, 1 failed`: prompts, repetitions, failures."""
     runs, rest = divmod(cell.requests, cell.prompts or 1)
     asked = f"{cell.prompts:,}"
     if rest:
@@ -193,24 +192,24 @@ _WHERE: dict[str, Callable[[Cell], str]] = {
     "temperature": lambda cell: f"temperature {cell.temperature:g}",
     "load": lambda cell: cell.load,
 }
-"""What tells the cells of an arm apart."""
+"""What distinguishes the cells of an arm."""
 
 
-def _places(told: Sequence[Cell], cells: Sequence[Cell]) -> list[str]:
-    """What a note is about: an arm or a category where it is about all of it, else single cells."""
-    arms, arms_told = (Counter(cell.arm for cell in some) for some in (cells, told))
-    every, every_told = (Counter(cell.category for cell in some) for some in (cells, told))
+def _places(noted: Sequence[Cell], cells: Sequence[Cell]) -> list[str]:
+    """The subjects of a note: whole arms or categories where possible, else single cells."""
+    arms, arms_noted = (Counter(cell.arm for cell in some) for some in (cells, noted))
+    every, every_noted = (Counter(cell.category for cell in some) for some in (cells, noted))
     varies = {name: len({getattr(cell, name) for cell in cells}) > 1 for name in _WHERE}
 
     def name(cell: Cell) -> str:
-        if cell.category and 1 < every[cell.category] == every_told[cell.category]:
+        if cell.category and 1 < every[cell.category] == every_noted[cell.category]:
             return cell.category
-        if arms[cell.arm] == arms_told[cell.arm]:
+        if arms[cell.arm] == arms_noted[cell.arm]:
             return cell.arm
         where = [title(cell) for name, title in _WHERE.items() if varies[name]]
         return ", ".join([cell.arm, *where])
 
-    return list(dict.fromkeys(map(name, told)))
+    return list(dict.fromkeys(map(name, noted)))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -9,7 +9,6 @@ import streamlit as st
 
 from specviz.config import RunStatus
 from specviz.errors import UsageError
-from specviz.paths import PROJECT_ROOT
 from specviz.runtime import current
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks
@@ -24,11 +23,12 @@ from specviz.views.benchmark import (
 from specviz.views.benchmark import (
     state as bench_state,
 )
-from specviz.views.benchmark.opened import Opened, open_results
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.benchmark.progress import live_progress
 from specviz.views.benchmark.tables import results_json
 from specviz.views.runs.edit import deleted_banner
+from specviz.views.shared import pages
+from specviz.views.shared.benchmark_results import Opened, open_results
+from specviz.views.shared.text import escaped, status_name
 
 SHOWN = 50
 SECTIONS: dict[str, Callable[[Opened], None]] = {
@@ -41,14 +41,6 @@ SECTIONS: dict[str, Callable[[Opened], None]] = {
     "Checks": bench_checks.checks,
     "Plan": bench_checks.plan,
 }
-STATUS_NAMES = {
-    RunStatus.RUNNING: "running",
-    RunStatus.FINISHED: "finished",
-    RunStatus.PARTIAL: "partly finished",
-    RunStatus.FAILED: "failed",
-    RunStatus.CANCELLED: "cancelled",
-}
-_PAGE = PROJECT_ROOT / "pages" / "benchmark.py"
 
 
 def past_benchmarks(store: Store) -> None:
@@ -86,7 +78,7 @@ def past_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
         {
             "started": [row.started_at for row in rows],
             "name": [row.name for row in rows],
-            "status": [STATUS_NAMES[row.status] for row in rows],
+            "status": [status_name(row.status) for row in rows],
             "requests": [f"{row.finished:,} of {row.planned:,}" for row in rows],
             "hardware": [row.hardware for row in rows],
         }
@@ -94,7 +86,7 @@ def past_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
 
 
 def show_benchmark(store: Store, benchmark_id: str) -> None:
-    """One benchmark: where it stands, and its figures so far. Raises StoreError."""
+    """One benchmark: its progress, and its figures so far. Raises StoreError."""
     row = store.read(read_benchmark, benchmark_id)
     progress = current().benchmarks.progress(benchmark_id)
     runs = progress is not None and not progress.phase.is_final
@@ -116,31 +108,31 @@ def show_benchmark(store: Store, benchmark_id: str) -> None:
 
 def _heading(row: BenchmarkRow) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(as_text(row.name), width="content")
+        st.subheader(escaped(row.name), width="content")
         st.space("stretch")
         if st.button("Use its plan again", icon=":material/edit_note:", type="tertiary"):
             bench_state.load_plan(row.plan_toml)
             del st.query_params[bench_state.BENCHMARK]
             st.rerun()
-        st.page_link(_PAGE, label="All benchmarks", icon=":material/arrow_back:")
-    facts = [f"{row.started_at:%d %B %Y, %H:%M:%S} UTC", row.hardware or "hardware not told"]
+        pages.link_back(pages.BENCHMARK, "All benchmarks")
+    facts = [f"{row.started_at:%d %B %Y, %H:%M:%S} UTC", row.hardware or "hardware unknown"]
     if row.status is not RunStatus.RUNNING:
         facts[1:1] = [
-            STATUS_NAMES[row.status],
+            status_name(row.status),
             f"{row.finished:,} of {row.planned:,} requests",
         ]
     st.caption(" · ".join(facts))
 
 
 def _how_it_ended(row: BenchmarkRow) -> None:
-    """Why it is not complete, and the way to complete it."""
+    """Why it is incomplete, and a button to resume."""
     if row.status is RunStatus.FINISHED and row.finished >= row.planned:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         missing = row.planned - row.finished
-        text = f"{STATUS_NAMES[row.status].capitalize()}: {missing:,} requests are missing."
+        text = f"{status_name(row.status).capitalize()}: {missing:,} requests are missing."
         if row.status is RunStatus.RUNNING:
-            text = "It does not run in this app: another process may be running it."
+            text = "Not running in this app; another process may be running it."
         st.text(f"{text} {row.error or ''}".strip(), width="stretch")
         running = current().benchmarks.running()
         if row.status is RunStatus.FINISHED:
@@ -150,7 +142,7 @@ def _how_it_ended(row: BenchmarkRow) -> None:
             icon=":material/resume:",
             type="primary",
             disabled=running is not None,
-            help="Measures what is missing; what is there stays."
+            help="Measures what is missing and keeps the rest."
             if running is None
             else "Another benchmark is running: one at a time.",
         ):
@@ -161,7 +153,7 @@ def _resume(row: BenchmarkRow) -> None:
     try:
         current().benchmarks.resume(row.benchmark_id)
     except UsageError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
     else:
         st.rerun()
 

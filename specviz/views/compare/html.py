@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from html import escape
 
 from specviz.analysis.compare.rows import Cell, Row, Span
-from specviz.analysis.terminal import terminal_text
-from specviz.analysis.visible import visible_text
-from specviz.figures.style import DRAFTING, MONO, Ground, blended
+from specviz.analysis.text import terminal_text, visible_text
+from specviz.figures.style import MONO, Ground, blended
+from specviz.palette import DRAFTING
 
 LEAST_PX = 240
 """Width of a column under which the table scrolls sideways."""
@@ -38,7 +38,7 @@ def rows_html(
 
 
 def names_html(arms: Sequence[tuple[str, str]]) -> str:
-    """What is compared, each name beside its colour; the first one is the reference."""
+    """What is compared, each name next to its colour; the first one is the reference."""
     items = [
         f'<span style="white-space:nowrap"><span style="color:{colour}">■</span> {escape(name)}'
         f"{', the reference' if place == 0 else ''}</span>"

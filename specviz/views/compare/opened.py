@@ -10,11 +10,9 @@ import streamlit as st
 
 from specviz.analysis.arm_names import distinguished
 from specviz.analysis.benchmark.results import load_text
-from specviz.analysis.terminal import terminal_text
-from specviz.analysis.visible import shortened
+from specviz.analysis.text import shortened, terminal_text
 from specviz.config import RunConfig
-from specviz.figures.arms import FAMILY_COLOURS
-from specviz.figures.style import BASELINE
+from specviz.palette import BASELINE, FAMILY_COLOURS
 from specviz.store import Store
 from specviz.store.history.comparison import (
     AnswerRow,
@@ -34,7 +32,7 @@ NAME_CHARS = 60
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One of the compared: its name and colour on the page; `row` says which kind it is."""
+    """One compared arm: its name and colour on the page; `row` has its kind."""
 
     key: str
     name: str
@@ -63,7 +61,7 @@ class RunArm:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What was found of what was asked for, the reference first, and a sentence for the rest."""
+    """The requested arms that were found, the reference first, and a sentence on the rest."""
 
     arms: tuple[Arm, ...]
     notices: tuple[str, ...]
@@ -130,7 +128,7 @@ def _title(row: ComparedRun | ComparedToolResult) -> str:
 
 
 def _details(row: ComparedRun | ComparedToolResult) -> tuple[str, ...]:
-    """What tells equal titles apart, the most telling first."""
+    """What distinguishes equal titles, the most useful first."""
     if isinstance(row, ComparedToolResult):
         return (row.tool, "", "", "", "")
     config = row.run.config

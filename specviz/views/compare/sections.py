@@ -11,15 +11,15 @@ from specviz.analysis.compare.config_diff import Field, config_diff, facts_of_ru
 from specviz.analysis.compare.paired import FIGURES, Change, changes, shared_prompts
 from specviz.analysis.compare.positions import PositionRate, rates_by_position
 from specviz.analysis.compare.reasons import not_for_times, to_mind
-from specviz.paths import PROJECT_ROOT
 from specviz.store.history.comparison import ComparedToolResult
-from specviz.views.benchmark.plan_text import as_text, counted
 from specviz.views.compare import tables
 from specviz.views.compare.figures.changes import ChangeDot, paired_changes
 from specviz.views.compare.figures.positions import PositionLine, acceptance_by_position
 from specviz.views.compare.opened import Compared, RunArm
-from specviz.views.runs.sections import CHART
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared import pages
+from specviz.views.shared.charts import TOOLBAR
+from specviz.views.shared.tables import show_figures
+from specviz.views.shared.text import counted, escaped
 
 KEPT = 32
 CHANCE = (
@@ -35,16 +35,17 @@ def positions(compared: Compared) -> None:
     keys = shared_prompts([arm.finished for arm in runs])
     lines = [PositionLine(arm.name, arm.colour, tuple(_rates(arm, tuple(keys)))) for arm in runs]
     lines += [
-        PositionLine(arm.name, arm.colour, _told_rates(row)) for arm, row in compared.elsewhere()
+        PositionLine(arm.name, arm.colour, _reported_rates(row))
+        for arm, row in compared.elsewhere()
     ]
     lines = [line for line in lines if line.rates]
     drafting = {line.name for line in lines}
     if blank := [arm.name for arm in compared.arms if arm.name not in drafting]:
-        st.text(f"Nothing drafted, or not told by position: {', '.join(blank)}.")
+        st.text(f"Nothing drafted, or not reported by position: {', '.join(blank)}.")
     if not lines:
-        st.info("None of these tells at which position its drafts were accepted.")
+        st.info("None of these reports at which position its drafts were accepted.")
         return
-    st.plotly_chart(acceptance_by_position(lines), config=CHART, key="compare-positions")
+    st.plotly_chart(acceptance_by_position(lines), config=TOOLBAR, key="compare-positions")
     whose = (
         f"On the {counted(len(keys), 'prompt')} that all of these runs answered."
         if keys
@@ -58,7 +59,7 @@ def positions(compared: Compared) -> None:
 
 
 def differences(compared: Compared) -> None:
-    """What changed against the reference on the same prompts, and what is within noise."""
+    """Changes from the reference on the same prompts, and which of them are within noise."""
     runs = compared.runs()
     if len(runs) > 1 and compared.arms[0].key == runs[0].key:
         _paired(runs[0], runs[1:])
@@ -78,18 +79,18 @@ def differences(compared: Compared) -> None:
 
 
 def configuration(compared: Compared) -> None:
-    """What is set differently, then what is the same."""
+    """Different settings, then equal ones."""
     runs = compared.runs()
     facts = dict(
         zip([arm.key for arm in runs], facts_of_runs([a.config for a in runs]), strict=True)
     )
-    told = [
+    facts_of_arms = [
         tables.facts_of_elsewhere(arm.row)
         if isinstance(arm.row, ComparedToolResult)
         else facts[arm.key] | tables.more_facts(arm.row)
         for arm in compared.arms
     ]
-    diff = config_diff(told)
+    diff = config_diff(facts_of_arms)
     names = [arm.name for arm in compared.arms]
     st.markdown(f"**{counted(len(diff.differing), 'difference')}**")
     _show_fields([*tables.identity(compared.arms), *diff.differing], names)
@@ -99,15 +100,12 @@ def configuration(compared: Compared) -> None:
     with st.container(horizontal=True):
         for arm in runs:
             benchmark = arm.row.benchmark is not None
-            page, name, key = (
-                ("benchmark.py", "benchmark", arm.row.run.group_id)
-                if benchmark
-                else ("run.py", "run", arm.key)
+            pages.link(
+                pages.BENCHMARK if benchmark else pages.RUNS,
+                f"Open {tables.as_label(arm.name)}",
+                icon=":material/open_in_new:",
+                parameters={"benchmark": arm.row.run.group_id} if benchmark else {"run": arm.key},
             )
-            st.page_link(
-                PROJECT_ROOT / "pages" / page, label=f"Open {tables.as_label(arm.name)}",
-                icon=":material/open_in_new:", query_params={name: key}, width="content",
-            )  # fmt: skip
 
 
 def _show_fields(fields: Sequence[Field], names: Sequence[str]) -> None:
@@ -118,7 +116,7 @@ def _show_fields(fields: Sequence[Field], names: Sequence[str]) -> None:
 def _paired(reference: RunArm, others: Sequence[RunArm]) -> None:
     found = {arm.name: _changes(reference, arm) for arm in others}
     against = {arm.name: not_for_times(reference.config, arm.config) for arm in others}
-    _say_what_to_mind(reference, others, against)
+    _show_caveats(reference, others, against)
     if without := [name for name, own in found.items() if not own]:
         st.text(f"No finished answer to a prompt of the reference: {', '.join(without)}.")
     dots = [
@@ -131,14 +129,16 @@ def _paired(reference: RunArm, others: Sequence[RunArm]) -> None:
         return
     if any(dot.change.ratio for dot in dots):
         st.markdown("**Change against the reference, on the same prompts**")
-        st.plotly_chart(paired_changes(dots), config=CHART, key="compare-changes")
+        st.plotly_chart(paired_changes(dots), config=TOOLBAR, key="compare-changes")
         st.caption("Hollow: within noise, or without an interval. " + CHANCE)
     show_figures(tables.change_table(found, against), words={"run", "figure", "verdict"})
     for figure in FIGURES:
-        told = {name for name, own in found.items() if figure in [one.figure for one in own]}
-        if blank := [name for name, own in found.items() if own and name not in told]:
+        compared_names = {
+            name for name, own in found.items() if figure in [one.figure for one in own]
+        }
+        if blank := [name for name, own in found.items() if own and name not in compared_names]:
             st.caption(
-                as_text(
+                escaped(
                     f"{figure.name} is not compared with {', '.join(blank)}: that run or the "
                     "reference has no such figure on a shared prompt."
                 )
@@ -147,7 +147,7 @@ def _paired(reference: RunArm, others: Sequence[RunArm]) -> None:
         st.caption("One shared prompt has no interval: whether a difference is noise is not known.")
 
 
-def _say_what_to_mind(
+def _show_caveats(
     reference: RunArm, others: Sequence[RunArm], against: dict[str, list[str]]
 ) -> None:
     minded: dict[str, list[str]] = {}
@@ -160,10 +160,10 @@ def _say_what_to_mind(
         for note in to_mind(reference.config, arm.config, side_by_side=side_by_side):
             minded.setdefault(note, []).append(arm.name)
     for note, names in minded.items():
-        st.caption(as_text(f"{', '.join(names)}: {note}."))
+        st.caption(escaped(f"{', '.join(names)}: {note}."))
 
 
-def _told_rates(row: ComparedToolResult) -> tuple[PositionRate, ...]:
+def _reported_rates(row: ComparedToolResult) -> tuple[PositionRate, ...]:
     rates = enumerate(row.acceptance_rate_per_pos, start=1)
     return tuple(PositionRate(position, rate) for position, rate in rates)
 

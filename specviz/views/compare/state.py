@@ -1,4 +1,4 @@
-"""What the Compare page remembers: which arms, which prompt, which section, all in the URL.
+"""The Compare page's state, all in the URL: arms, prompt, section.
 
 `arms` are ids of runs (of a benchmark's arm the run of its cell) or of results from elsewhere; the
 first one is the reference. `prompt` begins a prompt's key.
@@ -25,25 +25,25 @@ _FOLLOWED = "_compare_followed"
 
 def asked() -> list[str]:
     """The ids in the URL, each once."""
-    told = st.query_params.get(ARMS, "")
-    return list(dict.fromkeys(one for part in told.split(",") if (one := part.strip())))
+    linked = st.query_params.get(ARMS, "")
+    return list(dict.fromkeys(one for part in linked.split(",") if (one := part.strip())))
 
 
 def follow(found: Sequence[str]) -> None:
-    """The picker holds what was found of the URL, whenever the URL has changed."""
-    told = st.query_params.get(ARMS, "")
-    if st.session_state.get(_FOLLOWED) != told or PICKED not in st.session_state:
-        st.session_state[_FOLLOWED] = told
+    """Fill the picker from the URL whenever the URL has changed."""
+    linked = st.query_params.get(ARMS, "")
+    if st.session_state.get(_FOLLOWED) != linked or PICKED not in st.session_state:
+        st.session_state[_FOLLOWED] = linked
         st.session_state[PICKED] = list(found)
         st.session_state[REFERENCE] = found[0] if found else None
 
 
-def tell_picked() -> None:
-    """The URL holds what was picked (a callback)."""
+def write_picked() -> None:
+    """Write the picked arms into the URL (a callback)."""
     _tell(st.session_state[PICKED])
 
 
-def tell_reference() -> None:
+def write_reference() -> None:
     """Put the chosen reference first (a callback)."""
     picked: list[str] = st.session_state[PICKED]
     reference = st.session_state[REFERENCE]
@@ -53,12 +53,12 @@ def tell_reference() -> None:
 def begin_prompt(keys: Sequence[str]) -> None:
     """Open with the prompt that the URL names, else with the first one."""
     if st.session_state.get(CHOSEN_PROMPT) not in keys:
-        told = st.query_params.get(PROMPT, "")
-        named = [key for key in keys if told and key.startswith(told)]
+        linked = st.query_params.get(PROMPT, "")
+        named = [key for key in keys if linked and key.startswith(linked)]
         st.session_state[CHOSEN_PROMPT] = (named or keys)[0]
 
 
-def tell_prompt() -> None:
+def write_prompt() -> None:
     """The URL holds the chosen prompt (a callback)."""
     st.query_params[PROMPT] = st.session_state[CHOSEN_PROMPT][:KEY_CHARS]
 

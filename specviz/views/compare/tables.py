@@ -9,13 +9,12 @@ import pandas as pd
 from specviz.analysis.benchmark.results import load_text
 from specviz.analysis.compare.config_diff import Field
 from specviz.analysis.compare.paired import Change
-from specviz.analysis.digits import digits
-from specviz.analysis.terminal import terminal_text
+from specviz.analysis.text import digits, terminal_text
 from specviz.store.history.comparison import ComparedRun, ComparedToolResult
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.compare.figures.changes import percent_text
 from specviz.views.compare.figures.positions import PositionLine
 from specviz.views.compare.opened import Arm, RunArm
+from specviz.views.shared.text import escaped
 
 HERE = "here"
 NOT_COMPARABLE = "not comparable"
@@ -125,8 +124,8 @@ def _elsewhere_line(name: str, row: ComparedToolResult) -> dict[str, object]:
 
 
 def _quantile(values: pd.Series, share: float) -> str | None:
-    told = values.dropna()
-    return digits(float(told.quantile(share))) if len(told) else None
+    known = values.dropna()
+    return digits(float(known.quantile(share))) if len(known) else None
 
 
 def field_table(fields: Sequence[Field], names: Sequence[str]) -> pd.DataFrame:
@@ -146,7 +145,7 @@ def field_table(fields: Sequence[Field], names: Sequence[str]) -> pd.DataFrame:
 
 
 def identity(arms: Sequence[Arm]) -> list[Field]:
-    """What says which they are, and so differs always."""
+    """Identity: always different."""
     begun = [
         arm.row.run.started_at if isinstance(arm.row, ComparedRun) else arm.row.started_at
         for arm in arms
@@ -168,9 +167,9 @@ def more_facts(row: ComparedRun) -> dict[str, str | None]:
 
 
 def facts_of_elsewhere(row: ComparedToolResult) -> dict[str, str | None]:
-    """What a foreign file tells of its configuration; the rest is not told."""
+    """What a foreign file contains of its configuration; the rest is unknown."""
     has_load = row.concurrency is not None or row.request_rate is not None
-    told = {
+    known = {
         "method": row.method,
         "K": None if row.k is None else str(row.k),
         "model": row.model,
@@ -179,9 +178,9 @@ def facts_of_elsewhere(row: ComparedToolResult) -> dict[str, str | None]:
         "prompts": row.dataset,
         "tool": row.tool,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def as_label(name: str) -> str:
     """A name in a widget's label, which is Markdown."""
-    return as_text(name)
+    return escaped(name)

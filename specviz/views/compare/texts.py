@@ -12,8 +12,7 @@ from specviz.analysis.compare.alignment import shared_length
 from specviz.analysis.compare.judged import JudgedThere, judged_there
 from specviz.analysis.compare.pieces import Answer, by_tokens, by_words, divergence
 from specviz.analysis.compare.rows import Row, aligned_rows
-from specviz.analysis.digits import probability_text
-from specviz.analysis.visible import token_name
+from specviz.analysis.text import probability_text, token_name
 from specviz.store import Store
 from specviz.store.history.comparison import AnswerRow
 from specviz.store.runs.runs import read_titles
@@ -21,13 +20,13 @@ from specviz.trace import Trace
 from specviz.views.compare import state
 from specviz.views.compare.html import rows_html
 from specviz.views.compare.opened import Compared, RunArm, answers, one_line, trace_of
-from specviz.views.runs.draft_tree import page_ground
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.charts import page_ground
+from specviz.views.shared.tables import show_figures
 from specviz.views.shared.token_strip import token_strip
 
 KEPT = 64
 NO_SHARED_PROMPT = (
-    "No two of these runs answered the same prompt: their texts cannot be laid side by side. "
+    "No two of these runs answered the same prompt: their texts cannot be shown side by side. "
     "Run the same prompt with each, or choose arms of one benchmark."
 )
 LEGEND = (
@@ -35,7 +34,7 @@ LEGEND = (
     "its left: where it first differs. Invisible characters are spelled out."
 )
 PROBABILITIES = (
-    "Target probabilities where they part: of the reference's token and of this run's, as told by "
+    "Target probabilities where they diverge: of the reference's token and of this run's, from "
     "the trace of a run that judged a draft there."
 )
 OF_REFERENCE, OF_THIS = "target, reference's token", "target, this token"
@@ -43,7 +42,7 @@ STRIPS_A_ROW = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Answered:
     """What one run answered to the chosen prompt; `trace` None: only its text was kept."""
 
     arm: RunArm
@@ -52,11 +51,11 @@ class Said:
 
     @property
     def ids(self) -> tuple[int, ...] | None:
-        """Tokens of the answer, None where they are not told."""
+        """Tokens of the answer, None where they are not reported."""
         if self.trace is None:
             return self.row.token_ids
-        told = self.trace.token_ids
-        return told if len(told) == len(self.trace.emitted) else None
+        ids = self.trace.token_ids
+        return ids if len(ids) == len(self.trace.emitted) else None
 
     @property
     def ending(self) -> str:
@@ -64,43 +63,43 @@ class Said:
 
 
 def texts(compared: Compared) -> None:
-    """Where the answers to one prompt part, and what they say."""
+    """The answers to one prompt, and where they diverge."""
     runs = compared.runs()
-    _say_who_has_no_text(compared)
-    said = _said(compared, runs)
-    if not said:
+    _list_missing_texts(compared)
+    answered = _answered(compared, runs)
+    if not answered:
         st.info(NO_SHARED_PROMPT)
         return
-    st.code(said[0].row.prompt, language=None, wrap_lines=True)
-    reference, others = said[0], said[1:]
+    st.code(answered[0].row.prompt, language=None, wrap_lines=True)
+    reference, others = answered[0], answered[1:]
     _show_partings([_parting(reference, other) for other in others])
-    unit, rows = _rows(tuple(_cut(said)))
-    names = [f"{one.arm.name}, {_size(one)}" for one in said]
-    colours = [one.arm.colour for one in said]
+    unit, rows = _rows(tuple(_cut(answered)))
+    names = [f"{one.arm.name}, {_size(one)}" for one in answered]
+    colours = [one.arm.colour for one in answered]
     st.html(rows_html(names, colours, rows, page_ground()))
     st.caption(f"{LEGEND} Aligned by {unit}s.")
 
 
 def replay(compared: Compared) -> None:
     """The strips of the runs that were kept step by step, side by side."""
-    said = [one for one in _said(compared, compared.runs()) if one.trace is not None]
-    if not said:
+    answered = [one for one in _answered(compared, compared.runs()) if one.trace is not None]
+    if not answered:
         st.info("No run here was kept step by step: a benchmark keeps texts and counts only.")
         return
-    for start in range(0, len(said), STRIPS_A_ROW):
-        for column, one in zip(st.columns(STRIPS_A_ROW), said[start : start + 2], strict=False):
+    for start in range(0, len(answered), STRIPS_A_ROW):
+        for column, one in zip(st.columns(STRIPS_A_ROW), answered[start : start + 2], strict=False):
             with column:
                 source = f"/ws/runs/{one.arm.key}/{_place(compared.store, one)}"
                 token_strip(source, mode="replay", key=f"strip-{source}")
 
 
-def _place(store: Store, said: Said) -> int:
+def _place(store: Store, answered: Answered) -> int:
     """Which of its run's requests an answer is, from 0."""
-    titles = store.read(read_titles, said.arm.key)
-    return [title.request_id for title in titles].index(said.row.request_id)
+    titles = store.read(read_titles, answered.arm.key)
+    return [title.request_id for title in titles].index(answered.row.request_id)
 
 
-def _said(compared: Compared, runs: Sequence[RunArm]) -> list[Said]:
+def _answered(compared: Compared, runs: Sequence[RunArm]) -> list[Answered]:
     """The answers to the chosen prompt, the reference's first; none if no prompt is shared."""
     if len(runs) < 2:
         return []
@@ -115,7 +114,7 @@ def _said(compared: Compared, runs: Sequence[RunArm]) -> list[Said]:
     if repeated := [arm.name for arm in those if len(asked[arm.key]) > 1]:
         st.text(f"The first of several answers is shown of: {', '.join(repeated)}.")
     return [
-        Said(
+        Answered(
             arm,
             row,
             trace_of(compared.store, row.request_id)
@@ -149,18 +148,18 @@ def _chosen_prompt(runs: Sequence[RunArm]) -> str | None:
         keys,
         format_func=lambda one: f"{keys.index(one) + 1}. {labels[one]}",
         key=state.CHOSEN_PROMPT,
-        on_change=state.tell_prompt,
+        on_change=state.write_prompt,
     )
     return key
 
 
 def _alike(runs: Sequence[RunArm]) -> set[str]:
-    """Prompts to which all answers are the same, repetitions too."""
+    """Prompts with the same answer in all runs and repetitions."""
     every = pd.concat([arm.requests for arm in runs]).groupby("prompt_key")["text_key"].nunique()
     return set(every[every == 1].index)
 
 
-def _say_who_has_no_text(compared: Compared) -> None:
+def _list_missing_texts(compared: Compared) -> None:
     for arm, _ in compared.elsewhere():
         st.text(f"{arm.name} was measured elsewhere: its figures are known, its texts are not.")
 
@@ -180,13 +179,13 @@ def _show_partings(lines: Sequence[dict[str, object]]) -> None:
         )
 
 
-def _parting(reference: Said, other: Said) -> dict[str, object]:
+def _parting(reference: Answered, other: Answered) -> dict[str, object]:
     """One line of the table: where this answer leaves the reference."""
     first, second = _cut([reference, other])
     parting = divergence(first, second)
     line: dict[str, object] = {"run": other.arm.name, "texts": "the same", "at": None}
     line |= {"reference says": None, "this says": None}
-    told: JudgedThere | None = None
+    judged: JudgedThere | None = None
     if parting is not None:
         line["texts"] = "differ"
         line["at"] = f"{first.unit} {first.number(parting.place)}" + _token_place(reference, other)
@@ -195,23 +194,23 @@ def _parting(reference: Said, other: Said) -> dict[str, object]:
         if None in (parting.reference, parting.other):
             line["texts"] = "the same as far as both go"
         elif reference.trace and other.trace:
-            told = next(filter(None, judged_there(reference.trace, other.trace)), None)
-    line[OF_REFERENCE] = told and _prob(told.reference_prob, told)
-    line[OF_THIS] = told and _prob(told.other_prob, told)
+            judged = next(filter(None, judged_there(reference.trace, other.trace)), None)
+    line[OF_REFERENCE] = judged and _prob(judged.reference_prob, judged)
+    line[OF_THIS] = judged and _prob(judged.other_prob, judged)
     return line
 
 
-def _cut(said: Sequence[Said]) -> list[Answer]:
-    """By tokens where all of them tell their tokens and have one vocabulary, else by words."""
-    tokens = [one.trace and by_tokens(one.trace.emitted) for one in said]
-    told = [answer for answer in tokens if answer]
-    if len(told) == len(said) and len({one.arm.config.model for one in said}) == 1:
-        return told
-    return [by_words(one.row.text) for one in said]
+def _cut(answered: Sequence[Answered]) -> list[Answer]:
+    """By tokens where all report their tokens and share a vocabulary, else by words."""
+    tokens = [one.trace and by_tokens(one.trace.emitted) for one in answered]
+    by_token = [answer for answer in tokens if answer]
+    if len(by_token) == len(answered) and len({one.arm.config.model for one in answered}) == 1:
+        return by_token
+    return [by_words(one.row.text) for one in answered]
 
 
-def _token_place(reference: Said, other: Said) -> str:
-    """`, token 18`, where words were compared but the tokens are told as well."""
+def _token_place(reference: Answered, other: Answered) -> str:
+    """`, token 18`, where words were compared but the tokens are known as well."""
     if reference.trace and other.trace:
         return ""
     if reference.arm.config.model != other.arm.config.model:
@@ -221,18 +220,22 @@ def _token_place(reference: Said, other: Said) -> str:
     return f", token {shared_length(reference.ids, other.ids) + 1}"
 
 
-def _says(text: str | None, said: Said) -> str:
-    return said.ending if text is None else token_name(text)
+def _says(text: str | None, answered: Answered) -> str:
+    return answered.ending if text is None else token_name(text)
 
 
-def _prob(value: float | None, told: JudgedThere) -> str | None:
+def _prob(value: float | None, judged: JudgedThere) -> str | None:
     if value is None:
-        return f"below {probability_text(told.least)}"
+        return f"below {probability_text(judged.least)}"
     return probability_text(value)
 
 
-def _size(said: Said) -> str:
-    return f"{len(said.ids):,} tokens" if said.ids else f"{len(said.row.text):,} characters"
+def _size(answered: Answered) -> str:
+    return (
+        f"{len(answered.ids):,} tokens"
+        if answered.ids
+        else f"{len(answered.row.text):,} characters"
+    )
 
 
 @st.cache_data(max_entries=KEPT, show_spinner=False)

@@ -1,4 +1,4 @@
-"""The Compare page: what is compared, and one section of it at a time."""
+"""The Compare page: the picker, and one section at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from specviz.analysis.benchmark.results import load_text
-from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
 from specviz.store.history.comparison import Candidate, read_candidates
 from specviz.views.compare import sections as compare_sections
@@ -15,6 +14,7 @@ from specviz.views.compare import state
 from specviz.views.compare import texts as compare_texts
 from specviz.views.compare.html import names_html
 from specviz.views.compare.opened import Compared, one_line, open_compared
+from specviz.views.shared import pages
 from specviz.views.shared.url_controls import bound
 
 OFFERED = 500
@@ -27,7 +27,6 @@ SECTIONS: dict[str, Callable[[Compared], None]] = {
     "Paired differences": compare_sections.differences,
     "Configuration": compare_sections.configuration,
 }
-_PAGES = PROJECT_ROOT / "pages"
 
 
 def show_compare(store: Store) -> None:
@@ -36,25 +35,25 @@ def show_compare(store: Store) -> None:
     first = asked[: state.MOST_ARMS]
     candidates = store.read(read_candidates, OFFERED, first)
     compared = open_compared(store, first)
-    st.subheader("Compare")
+    st.subheader(pages.COMPARE.title)
     if not candidates and not compared.arms:
-        _say_empty(compared)
+        _show_empty(compared)
         return
     _pick(candidates, compared)
     if more := asked[state.MOST_ARMS :]:
-        st.warning(f"Six at most are compared at once: {len(more)} more of the link are left out.")
+        st.warning(f"At most six are compared at once: {len(more)} more of the link are left out.")
     for notice in compared.notices:
         with st.container(border=True):
             st.text(notice)
     if len(compared.arms) < 2:
-        _say_what_to_pick(compared)
+        _ask_to_pick(compared)
         return
     st.html(names_html([(arm.name, arm.colour) for arm in compared.arms]))
     _sections(compared)
 
 
 def _pick(candidates: Sequence[Candidate], compared: Compared) -> None:
-    """What is compared, and which of it is the reference."""
+    """The picker, and the choice of the reference."""
     labels = _labels(candidates)  # never changing: the browser answers with them
     names = {arm.key: arm.name for arm in compared.arms}
     state.follow([*names])
@@ -64,7 +63,7 @@ def _pick(candidates: Sequence[Candidate], compared: Compared) -> None:
             [*labels],
             format_func=lambda key: labels[key],
             key=state.PICKED,
-            on_change=state.tell_picked,
+            on_change=state.write_picked,
             max_selections=state.MOST_ARMS,
             placeholder="Type to search: method, prompt, benchmark, date",
             width="stretch",
@@ -74,26 +73,26 @@ def _pick(candidates: Sequence[Candidate], compared: Compared) -> None:
             [*names],
             format_func=lambda key: names[key],
             key=state.REFERENCE,
-            on_change=state.tell_reference,
+            on_change=state.write_reference,
             disabled=len(names) < 2,
             placeholder="the first one",
             width=320,
-            help="Everything else is compared with it. It stands first in the link.",
+            help="Everything else is compared with it. It comes first in the link.",
         )
 
 
 def _labels(candidates: Sequence[Candidate]) -> dict[str, str]:
-    """One unique label each; what is written by people, models and files is on one line."""
+    """One unique label each, on one line."""
     labels = {one.key: _label(one) for one in candidates}
-    told = [*labels.values()]
+    texts = [*labels.values()]
     return {
-        key: label if told.count(label) == 1 else f"{label} · {key[:6]}"
+        key: label if texts.count(label) == 1 else f"{label} · {key[:6]}"
         for key, label in labels.items()
     }
 
 
 def _label(one: Candidate) -> str:
-    title = one.name or (f"{one.method or 'method not told'}" + (f" · K {one.k}" if one.k else ""))
+    title = one.name or (f"{one.method or 'method unknown'}" + (f" · K {one.k}" if one.k else ""))
     parts = [one_line(title)]
     if one.tool is not None:
         parts.append(f"elsewhere: {one_line(one.tool)}")
@@ -110,7 +109,7 @@ def _label(one: Candidate) -> str:
     return " · ".join(parts)
 
 
-def _say_empty(compared: Compared) -> None:
+def _show_empty(compared: Compared) -> None:
     for notice in compared.notices:
         st.text(notice)
     st.markdown("#### Nothing to compare yet")
@@ -119,11 +118,11 @@ def _say_empty(compared: Compared) -> None:
         "compared with others here."
     )
     with st.container(horizontal=True):
-        st.page_link(_PAGES / "live.py", label="Go to Live", icon=":material/play_circle:")
-        st.page_link(_PAGES / "benchmark.py", label="Go to Benchmark", icon=":material/speed:")
+        pages.link(pages.LIVE, "Go to Live")
+        pages.link(pages.BENCHMARK, "Go to Benchmark")
 
 
-def _say_what_to_pick(compared: Compared) -> None:
+def _ask_to_pick(compared: Compared) -> None:
     st.markdown(
         "Pick one more to compare it with."
         if compared.arms

@@ -21,10 +21,10 @@ from specviz.errors import UsageError
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.views.benchmark.opened import open_results
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.cost import state
 from specviz.views.cost.case import Case
+from specviz.views.shared.benchmark_results import open_results
+from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound, keep_among
 
 SHOWN = 50
@@ -38,10 +38,10 @@ def choose_case(store: Store) -> Case:
     rows = [row for row in store.read(read_benchmarks, limit=SHOWN) if row.finished]
     state.begin_with(state.SOURCE, state.SOURCES, state.MEASURED if rows else state.TABLE)
     source = st.selectbox("Requests/h", state.SOURCES, **state.kept(state.SOURCE))
-    state.tell(state.SOURCE, source)
+    state.write(state.SOURCE, source)
     try:
         row = _benchmark(rows) if source == state.MEASURED else None
-        state.tell(state.BENCHMARK, None if row is None else row.benchmark_id)
+        state.write(state.BENCHMARK, None if row is None else row.benchmark_id)
         basis = _basis(store, source, row)
         way = _technique(basis)
         at = _concurrency(basis, way)
@@ -56,7 +56,7 @@ def choose_case(store: Store) -> Case:
     question = Question(usd_per_hour, basis.baseline.served[at], way.served[at], traffic, training)
     place = None
     if row is not None and gpu != OWN_MACHINE:
-        place = f"Measured on {row.hardware or 'hardware not told'}, priced as {gpus} × {gpu}."
+        place = f"Measured on {row.hardware or 'hardware unknown'}, priced as {gpus} × {gpu}."
     curve = basis if source != state.TABLE else published_by_concurrency(mean_tokens_of_the_mix())
     return Case(basis, way, at, question, curve, place)
 
@@ -99,8 +99,8 @@ def _basis(store: Store, source: str, row: BenchmarkRow | None) -> Basis:
     bases = {basis.title: basis for basis in measured(open_results(store, row).results)}
     if not bases:
         raise UsageError(
-            "This benchmark has no baseline beside a technique at a fixed concurrency: measure a "
-            "plan with an arm of method baseline."
+            "This benchmark has no baseline and technique at the same fixed concurrency: measure a "
+            "plan with a baseline arm."
         )
     keep_among(state.AGAINST, [*bases])
     if len(bases) == 1:
@@ -160,8 +160,8 @@ def _hardware() -> tuple[str, float | None, int]:
         step=1,
         **bound(state.key_of(state.GPUS, title)),
     )
-    told = [offer.note, f"read {offer.read_on}" if offer.read_on else "", offer.source]
-    st.caption(as_text("; ".join(part for part in told if part)))
+    details = [offer.note, f"read {offer.read_on}" if offer.read_on else "", offer.source]
+    st.caption(escaped("; ".join(part for part in details if part)))
     return offer.gpu, price, int(gpus)
 
 

@@ -44,19 +44,19 @@ def kept(key: str) -> dict[str, Any]:
 
 
 def begin_with(key: str, options: Sequence[str], first: str) -> None:
-    """Open with what the link says, else with `first`, which differs from store to store.
+    """Begin with the link's value, else with `first`, which depends on the store.
 
-    For the controls whose value `tell` writes into the URL, at the default, too.
+    For the controls whose value `write` puts into the URL, at the default, too.
     """
     if key not in st.session_state:
-        told = st.query_params.get(key)
-        st.session_state[key] = told if told in options else first
+        linked = st.query_params.get(key)
+        st.session_state[key] = linked if linked in options else first
     elif st.session_state[key] not in options:  # of another store's link, or deleted
         st.session_state[key] = first
 
 
-def tell(key: str, value: str | None) -> None:
-    """Into the URL, or out of it."""
+def write(key: str, value: str | None) -> None:
+    """Write a value into the URL, or remove it."""
     if value is None:
         st.query_params.pop(key, None)
     elif st.query_params.get(key) != value:
@@ -69,5 +69,5 @@ def price_of(title: str) -> GpuPrice:
 
 
 def key_of(key: str, of: str) -> str:
-    """A field with a default of its own for each offer and each method, and so a key."""
+    """A field with a separate default, and so a key, for each offer and method."""
     return f"{key}_{re.sub('[^a-z0-9]+', '-', of.lower()).strip('-')}"

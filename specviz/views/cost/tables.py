@@ -6,10 +6,9 @@ import pandas as pd
 
 from specviz.analysis.cost.answer import Answer, answer
 from specviz.analysis.cost.basis import Basis, Way
-from specviz.analysis.cost.money import dollars, percent_with
 from specviz.analysis.cost.payback import Payback
 from specviz.analysis.cost.request import cost_per_request
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits, dollars, percent_with
 from specviz.views.cost.case import Case
 
 WORDS = frozenset({"technique", "training paid back"})
@@ -54,7 +53,7 @@ def load_table(basis: Basis, way: Way, usd_per_hour: float) -> pd.DataFrame:
         fast = way.served[at].requests_per_hour.value
         rows.append(
             {
-                "concurrency": "not told" if at is None else str(at),
+                "concurrency": "unknown" if at is None else str(at),
                 "requests/h without": digits(plain),
                 "requests/h with": digits(fast),
                 "$ per request without": dollars(cost_per_request(usd_per_hour, plain)),

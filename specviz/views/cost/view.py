@@ -13,23 +13,20 @@ from specviz.analysis.cost.answer import Answer, answer
 from specviz.analysis.cost.basis import Basis, Way
 from specviz.analysis.cost.course import YEAR_DAYS, horizon_days
 from specviz.analysis.cost.load import break_even, break_even_text
-from specviz.analysis.cost.money import dollars, dollars_with, percent_with
 from specviz.analysis.cost.prices import OWN_MACHINE
 from specviz.analysis.cost.sensitivity import swings
-from specviz.analysis.digits import digits
-from specviz.figures.arms import FAMILY_COLOURS
-from specviz.figures.style import BASELINE
-from specviz.views.benchmark.plan_text import as_text
-from specviz.views.benchmark.published import published_figures
-from specviz.views.benchmark.show import chart
+from specviz.analysis.text import digits, dollars, dollars_with, percent_with
+from specviz.palette import BASELINE, FAMILY_COLOURS
 from specviz.views.cost import state
 from specviz.views.cost.case import Case
 from specviz.views.cost.figures.load import CostLine, cost_by_concurrency
 from specviz.views.cost.figures.payback import payback_over_time
 from specviz.views.cost.figures.swings import tornado
 from specviz.views.cost.tables import WORDS, load_table, payback_text, techniques_table
-from specviz.views.runs.draft_tree import page_ground
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.charts import chart, page_ground
+from specviz.views.shared.published import published_figures
+from specviz.views.shared.tables import show_figures
+from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
 
 
@@ -39,7 +36,7 @@ def show_case(case: Case) -> None:
     _result(case, found)
     if case.place is not None:
         st.info(
-            as_text(f"{case.place} Choose '{OWN_MACHINE}' to type what an hour of it costs."),
+            escaped(f"{case.place} Choose '{OWN_MACHINE}' to type what an hour of it costs."),
             icon=":material/info:",
         )
     st.markdown("**All techniques**")
@@ -54,9 +51,9 @@ def show_case(case: Case) -> None:
 
 
 def _result(case: Case, found: Answer) -> None:
-    """The five figures that people ask for, each with what it stands against."""
+    """The five figures that people ask for, each with what it is compared with."""
     at = "" if case.at is None else f" at concurrency {case.at}"
-    st.subheader(as_text(f"{case.way.name}{at}"))
+    st.subheader(escaped(f"{case.way.name}{at}"))
     million, paid = found.per_million_tokens, found.payback
     _tiles(
         (
@@ -116,7 +113,7 @@ def _range(text: str | None) -> str | None:
 
 
 def _notes(case: Case) -> None:
-    """How busy the hardware is, and what the figures cannot say."""
+    """How busy the hardware is, and the figures' limits."""
     question = case.question
     without, fast = (
         100 * question.requests_per_day / (24 * served.requests_per_hour.value)
@@ -128,7 +125,7 @@ def _notes(case: Case) -> None:
         "saves where idle GPU hours are not paid for, or where several such machines are needed.",
         "A month has 365/12 days; retraining is deducted from its saving, the first training not.",
     ]
-    st.caption(as_text(" ".join([*words, *case.basis.notes])))
+    st.caption(escaped(" ".join([*words, *case.basis.notes])))
 
 
 def _by_concurrency(case: Case) -> None:
@@ -137,19 +134,19 @@ def _by_concurrency(case: Case) -> None:
     lines = _lines(basis, way)
     if not lines:
         st.info(
-            "Throughput is known at one concurrency or none, a curve needs several: choose the "
+            "A curve needs the throughput at several concurrencies: choose the "
             "published concurrency table, or measure a plan with several concurrencies."
         )
     else:
         found = break_even(basis.baseline.output_throughput, way.output_throughput)
         origin = "" if basis is case.basis else f", by {basis.title}"
-        st.markdown(as_text(f"{way.name} {break_even_text(found)}{origin}."))
+        st.markdown(escaped(f"{way.name} {break_even_text(found)}{origin}."))
         figure = cost_by_concurrency(lines, case.question.usd_per_hour)
         chart(figure, r"\$ per million output tokens over concurrency", "cost-load")
     st.markdown("**Requests/h and cost by concurrency**")
     _table(load_table(basis, way, case.question.usd_per_hour))
     if basis is not case.basis:
-        st.caption(as_text(" ".join(basis.notes)))
+        st.caption(escaped(" ".join(basis.notes)))
 
 
 def _lines(basis: Basis, chosen: Way) -> list[CostLine]:
@@ -175,7 +172,7 @@ def _lines(basis: Basis, chosen: Way) -> list[CostLine]:
 
 def _payback(case: Case) -> None:
     found = answer(case.question)
-    st.markdown(as_text(f"Training, paid back: {payback_text(found)}."))
+    st.markdown(escaped(f"Training, paid back: {payback_text(found)}."))
     until = horizon_days(case.question)
     if until != YEAR_DAYS:
         spans = {"until it is paid back": until, "a year": YEAR_DAYS}
@@ -188,7 +185,7 @@ def _payback(case: Case) -> None:
     chart(figure, "Paid so far, trainings included", "cost-payback")
     period = case.question.training.period_days
     if period is not None:
-        st.caption(f"Trained again every {digits(period)} days, at each update of the target.")
+        st.caption(f"Retrained every {digits(period)} days, at each update of the target.")
 
 
 def _sensitivity(case: Case) -> None:
@@ -197,7 +194,7 @@ def _sensitivity(case: Case) -> None:
     chart(tornado(found, saving), "What moves the saving per month most", "cost-swings")
     st.caption(
         "One input at a time, the others as they are: by its 95 % interval where it has one, "
-        "otherwise 20 % down and up. The line is the saving as it stands."
+        "otherwise 20 % down and up. The line is the saving with the values above."
     )
 
 

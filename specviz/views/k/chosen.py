@@ -9,11 +9,11 @@ import streamlit as st
 from specviz.analysis.benchmark.families import Family
 from specviz.analysis.k.curves import KCurve
 from specviz.store import Store
-from specviz.store.benchmarks.redrafts import count_replays
+from specviz.store.benchmarks.redrafts import count_redrafts
 from specviz.sweep import curves as k_curves
 from specviz.sweep.curves import Place
 from specviz.sweep.evidence import Evidence, evidence
-from specviz.views.benchmark.opened import Opened
+from specviz.views.shared.benchmark_results import Opened
 
 KEPT = 32
 
@@ -27,7 +27,7 @@ class Chosen:
 
     @property
     def largest(self) -> int:
-        """The arm index of the largest K, the one that is replayed."""
+        """The arm index of the largest K, the one that is redrafted."""
         return self.family.arms[-1].arm_index
 
     def measured(self, place: Place) -> KCurve:
@@ -35,11 +35,11 @@ class Chosen:
         return k_curves.measured(self.opened.results, self.family.arms, place)
 
     def computed(self, place: Place) -> list[KCurve]:
-        """Every K below the largest, replayed where a replay is stored, and predicted."""
+        """Every K below the largest, redrafted where a redraft is stored, and predicted."""
         return _computed(self.opened.store, self._key(place), place, self.measured(place))
 
     def evidence(self, place: Place) -> Evidence | None:
-        """What smaller Ks can be told from. Raises StoreError."""
+        """What smaller Ks can be predicted from. Raises StoreError."""
         found = _evidence(self.opened.store, self._key(place))
         return found and found.of(place.category)
 
@@ -48,7 +48,7 @@ class Chosen:
         return EvidenceKey(
             row.benchmark_id,
             row.finished,
-            self.opened.store.read(count_replays, row.benchmark_id),
+            self.opened.store.read(count_redrafts, row.benchmark_id),
             tuple((arm.arm_index, arm.k or 0) for arm in arms),
             arms[0].baseline,
             place.temperature,
@@ -58,11 +58,11 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceKey:
-    """What evidence depends on: as long as nothing of it changes, it need not be read again."""
+    """The cache key of evidence: it is read again only when this changes."""
 
     benchmark_id: str
     finished: int
-    replayed: int
+    redrafted: int
     arms: tuple[tuple[int, int], ...]
     baseline: int | None
     temperature: float

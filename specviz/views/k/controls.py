@@ -1,4 +1,4 @@
-"""The K page's controls: whose K, where it was measured, the formula, the memory."""
+"""The K page's controls: method, place of measurement, formula, memory."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from specviz.store import Store
 from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.sweep.curves import Place
-from specviz.views.benchmark.opened import Opened, open_results, temperatures
 from specviz.views.k import state
 from specviz.views.k.chosen import Chosen
+from specviz.views.shared.benchmark_results import Opened, open_results, temperatures
 from specviz.views.shared.url_controls import bound, keep_among
 
 SHOWN = 50

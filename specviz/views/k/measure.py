@@ -1,29 +1,30 @@
-"""Starting a sweep from the K page: its Ks and loads, what it amounts to, Start."""
+"""Starting a sweep from the K page: Ks, loads, size, Start."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from specviz.bench.check import check_arms, servers_at_once
+from specviz.bench.numbers import whole_numbers
 from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import parse_plan
 from specviz.config import RunConfig
 from specviz.errors import UsageError
-from specviz.paths import PROJECT_ROOT
 from specviz.prompts.sets import PromptSource
 from specviz.prompts.shipped import CATEGORIES
 from specviz.runtime import current
-from specviz.sweep.plan import FIRST_METHOD, sweep_plan, whole_numbers
+from specviz.sweep.plan import FIRST_METHOD, sweep_plan
 from specviz.views.benchmark import state as bench_state
-from specviz.views.benchmark.plan_text import as_text, plan_summary
 from specviz.views.k.chosen import Chosen
+from specviz.views.shared import pages
+from specviz.views.shared.plan_text import plan_summary
+from specviz.views.shared.text import escaped
 
 PROMPTS = 24
-_BENCHMARK_PAGE = PROJECT_ROOT / "pages" / "benchmark.py"
 
 
 def measure_this(chosen: Chosen | None) -> None:
-    """The method above, or EAGLE-3 of the demo family, at Ks and concurrencies of the user's."""
+    """The method above, or EAGLE-3 of the demo family, at the Ks and concurrencies entered."""
     config, baseline, prompts = _basis(chosen)
     ks_field, loads_field, count_field = st.columns(3)
     ks = ks_field.text_input("K", "1-15", key="k_sweep_ks", help="Numbers and ranges: 1-5, 8")
@@ -45,7 +46,7 @@ def measure_this(chosen: Chosen | None) -> None:
         check_arms(plan)
         st.markdown(f"**{plan_summary(plan, int(count), int(count), servers_at_once(plan))}**")
     except UsageError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
@@ -55,7 +56,9 @@ def measure_this(chosen: Chosen | None) -> None:
             disabled=running is not None,
         )
         if running is not None:
-            st.text("A benchmark is running: one at a time, or they would spoil each other.")
+            st.text(
+                "A benchmark is running: only one at a time, or they would slow each other down."
+            )
     if pressed:
         _start(plan)
 
@@ -78,6 +81,6 @@ def _start(plan: Plan) -> None:
     try:
         benchmark_id = current().benchmarks.start(plan)
     except UsageError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
     else:
-        st.switch_page(_BENCHMARK_PAGE, query_params={bench_state.BENCHMARK: benchmark_id})
+        pages.switch_to(pages.BENCHMARK, {bench_state.BENCHMARK: benchmark_id})

@@ -1,4 +1,4 @@
-"""Numbers of the K page as words."""
+"""Ranges of K as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The button that replays the largest K exactly, and how far that is."""
+"""The button that redrafts the largest K exactly, and how far that is."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from specviz.bench.plan_toml import parse_plan
 from specviz.engines.redraft import redraftable
 from specviz.errors import UsageError
 from specviz.runtime import current
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.k.chosen import Chosen
+from specviz.views.shared.text import escaped
 
 REFRESH_S = 1.0
 
 
-def replay_this(chosen: Chosen) -> None:
-    """Start a replay, follow it, or say why there is none."""
+def redraft_this(chosen: Chosen) -> None:
+    """Start a redraft, follow it, or say why there is none."""
     benchmark_id, arm = chosen.opened.row.benchmark_id, chosen.largest
-    progress = current().replays.progress(benchmark_id, arm)
+    progress = current().redrafts.progress(benchmark_id, arm)
     if progress is not None and not progress.ended:
         _follow(benchmark_id, arm)
         return
@@ -25,37 +25,37 @@ def replay_this(chosen: Chosen) -> None:
     try:
         redraftable(config)
     except UsageError as error:
-        st.caption(as_text(f"No exact replay: {error}"))
+        st.caption(escaped(f"No exact redraft: {error}"))
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        pressed = st.button("Replay exactly", icon=":material/replay:")
+        pressed = st.button("Redraft exactly", icon=":material/replay:")
         st.caption(
             f"Drafts K {config.k} behind every token of the stored answers on the embedded engine: "
             "what every smaller K would have done, without asking again. Takes about as long as "
             "the answers did."
         )
     if progress is not None and progress.error:
-        st.error(as_text(progress.error), icon=":material/error:")
+        st.error(escaped(progress.error), icon=":material/error:")
     if pressed:
         try:
-            current().replays.start(benchmark_id, arm)
+            current().redrafts.start(benchmark_id, arm)
         except UsageError as error:
-            st.error(as_text(str(error)), icon=":material/error:")
+            st.error(escaped(str(error)), icon=":material/error:")
         else:
             st.rerun()
 
 
 @st.fragment(run_every=REFRESH_S)
 def _follow(benchmark_id: str, arm: int) -> None:
-    progress = current().replays.progress(benchmark_id, arm)
+    progress = current().redrafts.progress(benchmark_id, arm)
     if progress is None or progress.ended:
         st.rerun()
     assert progress is not None
     share = progress.done / progress.planned if progress.planned else 0.0
     line, button = st.columns([5, 1], vertical_alignment="bottom")
     line.progress(share, text=_line(progress.done, progress.planned))
-    if button.button("Stop", icon=":material/stop:", key="k_replay_stop"):
-        current().replays.stop()
+    if button.button("Stop", icon=":material/stop:", key="k_redraft_stop"):
+        current().redrafts.stop()
 
 
 def _line(done: int, planned: int) -> str:

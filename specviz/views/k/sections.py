@@ -14,20 +14,21 @@ from specviz.analysis.k.curves import KCurve, Source
 from specviz.analysis.k.optimum import Choice
 from specviz.analysis.k.predict import Estimate
 from specviz.analysis.k.schedule import Range, as_vllm, schedule
-from specviz.config import EngineKind, Method
+from specviz.config import EngineKind
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.vllm.command_line import speculative_config
 from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.sweep.curves import Place
-from specviz.views.benchmark.plan_text import as_text
-from specviz.views.benchmark.show import show_table
 from specviz.views.k import state
 from specviz.views.k.chosen import Chosen
 from specviz.views.k.controls import Asked
 from specviz.views.k.measure import measure_this
 from specviz.views.k.ranges import ranges_text
-from specviz.views.k.redraft import replay_this
+from specviz.views.k.redraft import redraft_this
+from specviz.views.shared.tables import show_table
+from specviz.views.shared.text import escaped
 
 
 def sections(asked: Asked) -> None:
@@ -75,7 +76,7 @@ def best_by_place(chosen: Chosen, at: Place, memory_gb: float | None) -> pd.Data
             {
                 "where": name,
                 **_best("measured", curves.get(Source.MEASURED), memory_gb),
-                **_best("replayed", curves.get(Source.REPLAYED), memory_gb),
+                **_best("redrafted", curves.get(Source.REDRAFTED), memory_gb),
                 **_best("predicted", curves.get(Source.PREDICTED), memory_gb),
             }
         )
@@ -110,7 +111,7 @@ def for_vllm(asked: Asked) -> None:
     try:
         config = vllm_config(Method(arm.method), arm.draft, ranges)
     except UsageError as error:
-        st.info(as_text(str(error)), icon=":material/info:")
+        st.info(escaped(str(error)), icon=":material/info:")
         config = {"num_speculative_tokens_per_batch_size": as_vllm(ranges)}
     st.code(f"--speculative-config '{json.dumps(config)}'", language="bash", wrap_lines=True)
 
@@ -126,7 +127,7 @@ def grid_of(chosen: Chosen, at: Place) -> tuple[dict[int, Sequence[Choice]], str
 
 
 def schedule_table(ranges: Sequence[Range]) -> pd.DataFrame:
-    """One line per range, with what it rests on."""
+    """One line per range, with its evidence."""
     return pd.DataFrame(
         {
             "batch sizes": f"{part.first}–{part.last}"
@@ -153,13 +154,13 @@ def vllm_config(method: Method, draft: str | None, ranges: Sequence[Range]) -> d
 
 
 def check(asked: Asked) -> None:
-    """What the one run foretold beside what was measured."""
+    """What the one run predicted, compared with what was measured."""
     assert asked.chosen is not None
     measured = asked.chosen.measured(asked.place)
     computed = asked.chosen.computed(asked.place)
-    replay_this(asked.chosen)
+    redraft_this(asked.chosen)
     if len(measured.points) < 2 or not computed:
-        st.info("A check needs a run at the largest K, its baseline, and smaller Ks beside it.")
+        st.info("A check needs a run at the largest K, its baseline, and runs at smaller Ks.")
         return
     for curve in computed:
         st.markdown(f"**{curve.source.value.capitalize()}**")
@@ -168,31 +169,31 @@ def check(asked: Asked) -> None:
 
 
 def errors(curve: KCurve, measured: KCurve) -> pd.DataFrame:
-    """Foretold and measured figures side by side, with how far apart they are."""
-    told = {point.k: point for point in curve.points}
+    """Predicted and measured figures side by side, with their difference."""
+    predicted = {point.k: point for point in curve.points}
     lines = []
     for point in measured.points:
-        other = told.get(point.k)
+        other = predicted.get(point.k)
         if (
             other is None
             or point.mean_acceptance_length is None
             or other.mean_acceptance_length is None
         ):
             continue
-        line = {"K": str(point.k)} | _beside(
+        line = {"K": str(point.k)} | _side_by_side(
             "tok/step", "", other.mean_acceptance_length, point.mean_acceptance_length
         )
         if point.speedup and other.speedup:
-            line |= _beside("speed-up", "×", other.speedup, point.speedup)
+            line |= _side_by_side("speed-up", "×", other.speedup, point.speedup)
         lines.append(line)
     return pd.DataFrame(lines)
 
 
-def _beside(name: str, unit: str, foretold: Estimate, measured: Estimate) -> dict[str, str]:
+def _side_by_side(name: str, unit: str, predicted: Estimate, measured: Estimate) -> dict[str, str]:
     return {
-        f"{name} foretold": f"{foretold.value:.2f}{unit}",
+        f"{name} predicted": f"{predicted.value:.2f}{unit}",
         f"{name} measured": f"{measured.value:.2f}{unit}",
-        f"{name} off by": f"{100 * (foretold.value / measured.value - 1):+.1f} %",
+        f"{name} off by": f"{100 * (predicted.value / measured.value - 1):+.1f} %",
     }
 
 
@@ -229,6 +230,6 @@ def _cells(chosen: Chosen) -> list[Cell]:
 SECTIONS: dict[str, Callable[[Asked], None]] = {
     "Best K elsewhere": by_place,
     "vLLM schedule": for_vllm,
-    "Check and replay": check,
+    "Check and redraft": check,
     "Measure this": lambda asked: measure_this(asked.chosen),
 }

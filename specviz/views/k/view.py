@@ -1,4 +1,4 @@
-"""The K page: curves over K, the optimum of each source, and what follows from them."""
+"""The K page: curves over K, the optimum of each source, and their consequences."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import streamlit as st
 
 from specviz.analysis.k.curves import KCurve, Source, formula_curve, published_curve
 from specviz.analysis.k.optimum import Optimum
-from specviz.views.benchmark.plan_text import as_text
-from specviz.views.benchmark.show import chart
 from specviz.views.k import state
 from specviz.views.k.controls import Asked
-from specviz.views.k.curves_figure import curves_by_k
+from specviz.views.k.figure import curves_by_k
 from specviz.views.k.ranges import ranges_text
 from specviz.views.k.sections import sections
+from specviz.views.shared.charts import chart
 from specviz.views.shared.disagreements import show_disagreements
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.tables import show_figures
+from specviz.views.shared.text import escaped
 
 FORMULA_KS = tuple(range(1, 16))
-WINS = (Source.MEASURED, Source.REPLAYED, Source.PREDICTED, Source.PUBLISHED, Source.FORMULA)
+WINS = (Source.MEASURED, Source.REDRAFTED, Source.PREDICTED, Source.PUBLISHED, Source.FORMULA)
 """Whose optimum is the answer: what was measured, then what follows from it."""
 
 
 def show_k(asked: Asked) -> None:
-    """Everything beside the controls."""
+    """Everything next to the controls."""
     curves = all_curves(asked)
     best = {
         curve.source: found
@@ -53,13 +53,13 @@ def show_k(asked: Asked) -> None:
     show_figures(best_by_source(curves, best), ["source"])
     with st.container(gap=None):
         for curve in curves:
-            st.caption(as_text(f"{curve.source.value.capitalize()}: {curve.note}"))
+            st.caption(escaped(f"{curve.source.value.capitalize()}: {curve.note}"))
     sections(asked)
     show_disagreements("k")
 
 
 def all_curves(asked: Asked) -> list[KCurve]:
-    """Every source that can tell something, the measured one first."""
+    """Every source that has figures, the measured one first."""
     curves = [formula_curve(asked.alpha, asked.cost, FORMULA_KS), published_curve()]
     if asked.chosen is None:
         return curves
@@ -105,7 +105,7 @@ def _answer(asked: Asked, best: dict[Source, Optimum]) -> None:
         st.space("stretch")
         with st.container(width="content"):
             st.markdown(f"**{source.value.capitalize()}**")
-            st.caption(as_text(_about(asked, source)))
+            st.caption(escaped(_about(asked, source)))
             if found.unknown_memory:
                 st.caption(f"Memory not known of K {ranges_text(found.unknown_memory)}.")
 
@@ -120,6 +120,6 @@ def _about(asked: Asked, source: Source) -> str:
             place.category or "all prompts",
             f"temperature {place.temperature:g}",
             f"concurrency {place.concurrency}",
-            asked.chosen.opened.row.hardware or "hardware not told",
+            asked.chosen.opened.row.hardware or "hardware unknown",
         ]
     )

@@ -1,4 +1,4 @@
-"""Learn: the formula for tokens per step and speed-up, and what documents claim."""
+"""Learn: the formula for tokens per step and speed-up, and the documents' claims."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import streamlit as st
 
 from specviz import reference
 from specviz.analysis import theory
-from specviz.analysis.digits import digits
+from specviz.analysis.text import digits
 from specviz.views.learn import state
 from specviz.views.learn.figures.formula import Claim, formula_over_k
-from specviz.views.learn.tiles import figure_row
-from specviz.views.runs.sections import CHART
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.charts import TOOLBAR, figure_row
+from specviz.views.shared.tables import show_figures
 from specviz.views.shared.url_controls import bound
 
 WORDS = r"""
@@ -35,7 +34,7 @@ SOURCE = (
 
 
 def formula() -> None:
-    """Sliders for acceptance and cost, both curves over K, the documents' figures beside them."""
+    """Sliders for acceptance and cost, both curves over K, with the documents' figures."""
     st.markdown(WORDS)
     with st.container(horizontal=True, gap="large"):
         alpha = st.slider(
@@ -53,13 +52,13 @@ def formula() -> None:
     _figures(alpha, cost, most_k)
     shown = [claim for claim in claims if claim.k <= most_k]
     st.plotly_chart(
-        formula_over_k(alpha, cost, most_k, shown), config=CHART, key="learn_formula_chart"
+        formula_over_k(alpha, cost, most_k, shown), config=TOOLBAR, key="learn_formula_chart"
     )
     st.markdown("##### What the documents say, and what the formula gives for it")
     show_figures(claims_table(claims), words=("claim", "document"))
     st.caption(
         "implied c: the cost at which the formula gives the document's tokens and its speed-up, "
-        "(tokens / speed-up − 1) / K. A blank was not told."
+        "(tokens / speed-up − 1) / K. Blank: not reported."
     )
     st.caption(SOURCE)
 

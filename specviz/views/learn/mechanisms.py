@@ -8,19 +8,16 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import digits, probability_text
-from specviz.analysis.visible import token_name
+from specviz.analysis.text import digits, probability_text, token_name
 from specviz.errors import StoreError
 from specviz.figures.draft_tree import draft_tree
-from specviz.figures.style import ACCEPTED, MONO, RECOVERED, Ground
+from specviz.figures.style import MONO, Ground
 from specviz.methods import Method, record_of
-from specviz.paths import PROJECT_ROOT
+from specviz.palette import ACCEPTED, RECOVERED
 from specviz.runtime import current
 from specviz.store.history.history import HistoryRow
 from specviz.trace import ROOT, Origin, Step
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.learn import state
-from specviz.views.learn.tiles import figure_row
 from specviz.views.learn.traces import (
     Recording,
     method_of,
@@ -29,8 +26,10 @@ from specviz.views.learn.traces import (
     stored,
     stored_choices,
 )
-from specviz.views.runs.draft_tree import CHART, page_ground
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared import pages
+from specviz.views.shared.charts import NO_TOOLBAR, figure_row, page_ground
+from specviz.views.shared.tables import show_figures
+from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
 
 PLAY_EVERY_S = 1.0
@@ -39,7 +38,6 @@ LEGEND = (
     "Struck through: rejected. Dotted and faded: never judged. A token is accepted if u is not "
     "above its accept probability."
 )
-_RUN_PAGE = PROJECT_ROOT / "pages" / "run.py"
 
 
 def mechanisms() -> None:
@@ -56,12 +54,7 @@ def mechanisms() -> None:
         source = f"{record.source} · "
     st.caption(source + _where_from(recording))
     if (run_id := state.run_id()) is not None:
-        st.page_link(
-            _RUN_PAGE,
-            label="The whole replay, under Runs",
-            icon=":material/replay:",
-            query_params={"run": run_id},
-        )
+        pages.link(pages.RUNS, "The whole replay, under Runs", parameters={"run": run_id})
     with st.expander("Prompt"):
         st.text(recording.prompt.text)
     key = state.step_key(recording.run.run_id)
@@ -112,13 +105,13 @@ def _where_from(recording: Recording) -> str:
     trace = recording.trace
     parts = [
         config.title,
-        f"{config.model or 'model not told'}, temperature {config.sampling.temperature:g}",
+        f"{config.model or 'model unknown'}, temperature {config.sampling.temperature:g}",
         f"recorded {recording.run.started_at:%d %B %Y}",
         f"{len(trace.emitted)} tokens in {len(trace.steps)} steps",
     ]
     if trace.e2el_ms is not None:
         parts.append(f"{digits(trace.e2el_ms)} ms")
-    return as_text(" · ".join(parts))
+    return escaped(" · ".join(parts))
 
 
 def _steps(recording: Recording, key: str) -> None:
@@ -131,7 +124,7 @@ def _steps(recording: Recording, key: str) -> None:
     context = "".join(token.text for one in steps[: at - 1] for token in one.emitted)
     _figures(step)
     figure = draft_tree(step, context, ground, typical=recording.judges_typically)
-    st.plotly_chart(figure, config=CHART, key="learn_step_chart")
+    st.plotly_chart(figure, config=NO_TOOLBAR, key="learn_step_chart")
     st.caption(LEGEND)
     if step.drafted:
         words = ("after", "token", "verdict", "target's first choice here")
@@ -206,7 +199,7 @@ def _figures(step: Step) -> None:
 
 
 def drafted_table(step: Step) -> pd.DataFrame:
-    """One line per drafted token: what the drafter thought, what the target said, what followed."""
+    """One line per drafted token: the drafter's probability, the target's, the outcome."""
     return pd.DataFrame(
         {
             "#": str(place + 1),

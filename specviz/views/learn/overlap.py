@@ -1,4 +1,4 @@
-"""Learn: mirror drafts while it verifies; beside it, a draft model that waits."""
+"""Learn: mirror drafts while it verifies; next to it, a draft model that waits."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import digits
 from specviz.analysis.overlap import overlap
+from specviz.analysis.text import digits
 from specviz.figures.timeline import timeline
 from specviz.methods import METHODS, Method
 from specviz.trace import Trace
 from specviz.views.learn.traces import shipped
-from specviz.views.runs.sections import CHART
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.charts import TOOLBAR
+from specviz.views.shared.tables import show_figures
 
 WORDS = (
     "With a draft model, drafting and verification take turns. Mirror drafts the next step while "
@@ -33,7 +33,7 @@ def overlapping() -> None:
     last = min(len(trace.steps) for trace in traces.values())
     first, until = st.slider("Steps", 1, last, (2, min(last, 1 + WINDOW)), key="learn_window")
     window = {name: trace.steps[first - 1 : until] for name, trace in traces.items()}
-    st.plotly_chart(timeline(window), config=CHART, key="learn_timeline")
+    st.plotly_chart(timeline(window), config=TOOLBAR, key="learn_timeline")
     st.markdown("##### The whole answer")
     show_figures(saved_table(traces), words=("method",))
     st.caption(

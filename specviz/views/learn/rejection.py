@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import probability_text
 from specviz.analysis.rejection import (
     Probs,
     Rule,
@@ -20,12 +19,12 @@ from specviz.analysis.rejection import (
     simulate,
     total_variation,
 )
+from specviz.analysis.text import probability_text
 from specviz.errors import UsageError
 from specviz.views.learn import state
 from specviz.views.learn.figures.rejection import outputs, shared_area
-from specviz.views.learn.tiles import figure_row
-from specviz.views.runs.sections import CHART
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.charts import TOOLBAR, figure_row
+from specviz.views.shared.tables import show_figures
 from specviz.views.shared.url_controls import bound
 
 WORDS = (
@@ -47,7 +46,7 @@ WHAT_IT_DOES = {
 
 
 def rejection() -> None:
-    """The two distributions, what they share, and a simulation of three rules."""
+    """The two distributions, their overlap, and a simulation of three rules."""
     st.markdown(WORDS)
     with st.container(horizontal=True, gap="xsmall"):
         for name in state.PRESETS:
@@ -60,7 +59,7 @@ def rejection() -> None:
     tokens, target, draft = found
     with right:
         _figures(target, draft)
-        st.plotly_chart(shared_area(tokens, target, draft), config=CHART, key="learn_shared")
+        st.plotly_chart(shared_area(tokens, target, draft), config=TOOLBAR, key="learn_shared")
     _simulation(tokens, target, draft)
     st.caption(SOURCES)
 
@@ -128,7 +127,7 @@ def _simulation(tokens: Sequence[str], target: Probs, draft: Probs) -> None:
         )
         seed = st.number_input("Seed", 0, 2**31 - 1, 7, width=140, **bound(state.SEED))
     found = _simulated(tuple(target), tuple(draft), n, seed)
-    st.plotly_chart(outputs(tokens, target, found), config=CHART, key="learn_outputs")
+    st.plotly_chart(outputs(tokens, target, found), config=TOOLBAR, key="learn_outputs")
     show_figures(summary(target, draft, found), words=("rule", "what it does"))
     st.caption(
         "Bars: what a token's probability should be. Marks: its share of the output, with Wilson's "

@@ -5,15 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from specviz import reference
-from specviz.analysis.digits import digits
 from specviz.analysis.hardware import Gpu, Precision, gpus
 from specviz.analysis.roofline import Roofline
+from specviz.analysis.text import digits
 from specviz.errors import UsageError
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.learn import state
 from specviz.views.learn.figures.roofline import Point, speedup_over_batch
-from specviz.views.learn.tiles import figure_row
-from specviz.views.runs.sections import CHART
+from specviz.views.shared.charts import TOOLBAR, figure_row
+from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
 
 WORDS = (
@@ -44,7 +43,7 @@ def roofline() -> None:
     except UsageError as error:
         st.error(str(error), icon=":material/error:")
         return
-    st.plotly_chart(figure, config=CHART, key="learn_roofline_chart")
+    st.plotly_chart(figure, config=TOOLBAR, key="learn_roofline_chart")
     st.caption(LEFT_OUT)
 
 
@@ -78,7 +77,7 @@ def _model_controls() -> tuple[int, Roofline]:
         billions = _real("Parameters, billions", 1e4, TUTORIAL[0], 1.0, state.PARAMETERS)
         kv_gb = _real("KV cache per sequence, GB", 1e3, 0.0, 0.1, state.KV)
         batch = _whole("Batch, sequences", 1024, state.BATCH)
-    _say_source(count, billions or 0.0, precision)
+    _show_source(count, billions or 0.0, precision)
     if bandwidth is None or peak is None or kv_gb is None or billions is None:
         raise UsageError(
             "Fill in the blank field: the table has no sourced figure for this GPU and precision."
@@ -123,7 +122,7 @@ def _fill() -> None:
     st.session_state[state.PEAK] = found.peak_tflops.get(precision)
 
 
-def _say_source(count: int, billions: float, precision: Precision) -> None:
+def _show_source(count: int, billions: float, precision: Precision) -> None:
     found: Gpu | None = gpus().get(st.session_state[state.GPU])
     weights_gb = billions * precision.bytes
     if found is None:
@@ -138,7 +137,7 @@ def _say_source(count: int, billions: float, precision: Precision) -> None:
         lines.append(
             f"{weights_gb:g} GB of weights do not fit into {count} × {found.memory_gb:g} GB"
         )
-    st.caption(as_text(". ".join(lines)) + ".")
+    st.caption(escaped(". ".join(lines)) + ".")
 
 
 def _figures(model: Roofline, alpha: float, k: int, cost: float, batch: int) -> None:

@@ -1,9 +1,9 @@
-"""Everything the Learn page remembers between script runs, in one place.
+"""The Learn page's session state.
 
-The widget keys below are the names of their URL parameters, so that a page can be shared as it
-stands. The two distributions, the stored run and the step are written into it here: a table has no
-binding of its own, a bound selection would write its title, and a bound slider that gets another
-end takes its value from the URL.
+The widget keys are the names of their URL parameters, so a link shows the same page. The two
+distributions, the stored run and the step are written into the URL here: a table has no binding,
+a bound selection would write its title, and a bound slider whose range changes takes its value
+from the URL.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from specviz.config import Method
+from specviz.methods import Method
 
 SECTION = "section"
 TARGET, DRAFT = "target", "draft"
@@ -104,7 +104,7 @@ def _text(weights: Any) -> str:
 def start(key: str, value: object) -> None:
     """What a control begins with where neither the URL nor this session has a value.
 
-    Controls that callbacks write to have no default of their own.
+    Controls that callbacks write to have no default.
     """
     if key not in st.session_state and key not in st.query_params:
         st.session_state[key] = value
@@ -121,8 +121,10 @@ def advance(key: str, last: int) -> bool:
     False when the last step has been played: playing is over then.
     """
     if key not in st.session_state:
-        told = st.query_params.get(STEP, "")
-        st.session_state[key] = min(last, max(1, int(told))) if told.isdecimal() else min(2, last)
+        linked = st.query_params.get(STEP, "")
+        st.session_state[key] = (
+            min(last, max(1, int(linked))) if linked.isdecimal() else min(2, last)
+        )
     elif st.session_state.get(PLAYING):
         if st.session_state[key] >= last:
             st.session_state[PLAYING] = False

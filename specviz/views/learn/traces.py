@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from specviz.config import Method, Prompt, Run
+from specviz.config import Prompt, Run
 from specviz.errors import StoreError
+from specviz.methods import Method
 from specviz.paths import DATA
 from specviz.store import Store, recording_from_dict
 from specviz.store.history.history import HistoryFilter, HistoryRow, Kind, read_history
@@ -45,7 +46,7 @@ def shipped(method: Method) -> Recording:
 
 
 def stored(store: Store, run_id: str) -> Recording:
-    """A stored run's first request. Raises StoreError if it tells nothing of its drafts."""
+    """A stored run's first request. Raises StoreError if nothing is known of its drafts."""
     found = _stored(store, run_id)
     if found.trace.fidelity is not Fidelity.TRACED or not found.trace.steps:
         raise StoreError(f"The run {run_id} was not traced: choose one that was.")

@@ -24,7 +24,7 @@ SECTIONS: dict[str, Callable[[], None]] = {
     "Overlap": overlapping,
     "Quiz": quiz,
 }
-"""By their names, which stand in the URL too."""
+"""By their names, which are in the URL too."""
 
 FIRST = "Rejection"
 

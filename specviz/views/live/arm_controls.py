@@ -9,8 +9,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.views.live import state as live_state
-from specviz.views.live.arm_choice import ACCEPTANCES, DTYPES, SHAPES, ArmChoice, Place, methods_at
 from specviz.views.live.state import arm_key
+from specviz.views.shared.arm_choice import (
+    ACCEPTANCES,
+    DTYPES,
+    SHAPES,
+    ArmChoice,
+    Place,
+    methods_at,
+)
 
 PLACE_NAMES = {
     Place.OFF: "off",
@@ -21,7 +28,7 @@ PLACE_NAMES = {
 PLACE_HELP = (
     "**in the app**: the embedded engine on this machine; needs no server and no GPU, and has "
     "every method. **vLLM demo server**: specviz starts vLLM here with the demo models. "
-    "**a server at a URL**: vLLM or any OpenAI-compatible server that runs already."
+    "**a server at a URL**: vLLM or any running OpenAI-compatible server."
 )
 K_HELP = "How many tokens are drafted per step (num_speculative_tokens); of a tree, all of them."
 SHAPE_HELP = (
@@ -47,7 +54,7 @@ def arm_settings() -> tuple[ArmChoice, ...]:
     """Up to four arms: where each runs, its method, K and options."""
     live_state.ensure_arms()
     with st.popover(_label(live_state.arms()), icon=":material/view_column:", key="arms"):
-        st.caption("Each arm answers the same prompt; the baseline is what the others are held to.")
+        st.caption("Each arm answers the same prompt; the others are compared with the baseline.")
         for index, arm in enumerate(live_state.arms()):
             _arm_row(index, arm)
     return live_state.arms()

@@ -1,4 +1,4 @@
-"""The Live page before a run: what Run will do, and the servers it needs, if any."""
+"""The Live page before a run: what Run does, and any servers it needs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import streamlit as st
 
 from specviz.runtime import current
 from specviz.servers.launch.pool import ServerPhase
-from specviz.views.live.arm_choice import Place
 from specviz.views.live.state import LiveChoice
 from specviz.views.servers.started import slot_line, start_in_background
+from specviz.views.shared.arm_choice import Place
 
 _EMBEDDED = (
     "The arms run **in the app**, with the demo models on this machine: no server, no GPU. Under "

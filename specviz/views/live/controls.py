@@ -6,17 +6,9 @@ import streamlit as st
 
 from specviz.prompts.shipped import CATEGORIES
 from specviz.views.live import state as live_state
-from specviz.views.live.arm_choice import ArmChoice
 from specviz.views.live.state import CATEGORY, PROMPT, LiveChoice
-
-CATEGORY_NAMES = {
-    "short_qa": "Short answers",
-    "summarization": "Summaries",
-    "code_generation": "Code",
-    "creative_writing": "Stories",
-    "translation": "Translation",
-    "structured_output": "JSON and YAML",
-}
+from specviz.views.shared.arm_choice import ArmChoice
+from specviz.views.shared.text import CATEGORY_NAMES
 
 
 def prompt_box() -> str:

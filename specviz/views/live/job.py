@@ -1,12 +1,12 @@
-"""A job on the page: its strips, its Cancel button, the way to the stored run."""
+"""A job on the page: its strips, Cancel, and a link to the stored run."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from specviz.live.job import Job
-from specviz.paths import PROJECT_ROOT
 from specviz.runtime import current
+from specviz.views.shared.pages import RUNS, link
 from specviz.views.shared.token_strip import token_strip
 
 
@@ -15,16 +15,15 @@ def show_job(job: Job) -> None:
     token_strip(f"/ws/jobs/{job.job_id}", mode="live", key=f"strip-{job.job_id}")
     with st.container(horizontal=True, horizontal_alignment="right", height=56, border=False):
         if job.done.is_set():
-            st.page_link(
-                PROJECT_ROOT / "pages" / "run.py",
-                label="Open the stored run: replay, step by step",
-                icon=":material/replay:",
-                query_params={"group": job.job_id},
+            link(
+                RUNS,
+                "Open the stored run: replay, step by step",
+                parameters={"group": job.job_id},
             )
 
 
 def cancel_button(job: Job) -> None:
-    """Stop the job; what arrived is kept and stored."""
+    """Stop the job; partial output is kept and stored."""
     if st.button("Cancel", width="stretch", icon=":material/stop:"):
         current().jobs.cancel(job.job_id)
         job.done.wait(timeout=5.0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from specviz.config import EngineKind, RunConfig, Sampling
-from specviz.views.live.arm_choice import (
+from specviz.views.runs.rerun import asked
+from specviz.views.shared.arm_choice import (
     ACCEPTANCES,
     ASK,
     DTYPES,
@@ -14,7 +15,6 @@ from specviz.views.live.arm_choice import (
     Place,
     usual_shape,
 )
-from specviz.views.runs.rerun import asked
 
 LONGEST, LARGEST_SEED, USUAL_SEED = 4096, 2**31 - 1, 7
 """What Live's fields take, and the seed they begin with."""

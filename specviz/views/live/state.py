@@ -1,4 +1,4 @@
-"""Everything the Live page remembers between script runs, in one place.
+"""The Live page's session state.
 
 Widget values live under the keys named here; what becomes of them is a frozen `LiveChoice`.
 """
@@ -13,7 +13,7 @@ import streamlit as st
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
 from specviz.prompts.shipped import CATEGORIES, load_prompts
-from specviz.views.live.arm_choice import DEFAULT_ARMS, ArmChoice, Place, methods_at, usual_shape
+from specviz.views.shared.arm_choice import DEFAULT_ARMS, ArmChoice, Place, methods_at, usual_shape
 
 JOB = "job"
 PROMPT = "live_prompt"
@@ -66,7 +66,7 @@ def ensure_arms() -> None:
 
 
 def arms() -> tuple[ArmChoice, ...]:
-    """The arms as the controls stand."""
+    """The arms as currently set."""
     return tuple(
         ArmChoice(*(st.session_state[arm_key(index, field)] for field in _ARM_FIELDS))
         for index in range(len(DEFAULT_ARMS))

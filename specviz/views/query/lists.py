@@ -11,9 +11,9 @@ from specviz.store import Store
 from specviz.store.sql.questions import question_groups
 from specviz.store.sql.saved_queries import SavedQuery, delete_query, read_queries, rename_query
 from specviz.store.sql.schema import SchemaTable, read_schema
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.query import state as query_state
-from specviz.views.runs.draft_tree import page_ground
+from specviz.views.shared.charts import page_ground
+from specviz.views.shared.text import escaped
 
 _LEFT = """<style>
 [class*="st-key-query_question_"] button {
@@ -24,7 +24,7 @@ _LEFT = """<style>
 """Questions are read as lines, not as buttons."""
 
 OPENED_TABLES = 3
-"""As many tables that match what is looked for are opened."""
+"""Most matching tables that are shown opened."""
 
 
 def show_lists(store: Store) -> None:
@@ -76,11 +76,11 @@ def _questions() -> None:
 def _saved(store: Store) -> None:
     saved = store.read(read_queries)
     if not saved:
-        st.caption("None yet: **Save …** under the editor keeps a query under a name.")
+        st.caption("None yet: **Save …** under the editor saves a query.")
     for one in saved:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.button(
-                as_text(one.name),
+                escaped(one.name),
                 key=f"query_saved_{one.name}",
                 type="tertiary",
                 on_click=query_state.ask_sql,
@@ -99,7 +99,7 @@ def _change(store: Store, saved: SavedQuery) -> None:
             try:
                 store.write(rename_query, saved.name, name)
             except SpecvizError as error:
-                st.error(as_text(str(error)), icon=":material/error:")
+                st.error(escaped(str(error)), icon=":material/error:")
             else:
                 st.rerun()
         if st.button("Delete", key=f"query_delete_{saved.name}", icon=":material/delete:"):
@@ -121,7 +121,7 @@ def _tables(tables: list[SchemaTable]) -> None:
     )
     found = [table for table in (_matching(table, wanted) for table in tables) if table.columns]
     if not found:
-        st.caption("No table or column tells of that.")
+        st.caption("No table or column matches.")
     for table in found:
         opened = bool(wanted) and len(found) <= OPENED_TABLES
         with st.expander(table.name, expanded=opened, key=f"query_table_{table.name}_{opened}"):

@@ -1,4 +1,4 @@
-"""The rows of a query as a plot, whatever its columns are called and hold."""
+"""The rows of a query as a plot, for any columns."""
 
 from __future__ import annotations
 
@@ -10,17 +10,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from specviz.analysis.plot_choice import Plot, PlotKind
-from specviz.analysis.terminal import terminal_text
-from specviz.analysis.visible import shortened
-from specviz.figures.style import (
-    ARM_COLOURS,
-    BASELINE,
-    DRAFTING,
-    Ground,
-    blended,
-    plain,
-    styled,
-)
+from specviz.analysis.text import shortened, terminal_text
+from specviz.figures.style import Ground, blended, plain, styled
+from specviz.palette import ARM_COLOURS, BASELINE, DRAFTING
 
 Rows = Sequence[Sequence[Any]]
 
@@ -183,7 +175,7 @@ def _ordered(values: Iterable[Any]) -> list[Any]:
 
 
 def _label(value: Any, most: int = LABEL_CHARACTERS) -> str:
-    """A name or a value as one short line that plotly shows as it is."""
+    """A name or a value as one short line, escaped for plotly."""
     if value is None:
         return "–"
     text = f"{value:.6g}" if isinstance(value, float) else str(value)

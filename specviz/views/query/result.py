@@ -20,17 +20,15 @@ from specviz.analysis.plot_choice import (
     possible_kinds,
     sort_of,
 )
-from specviz.analysis.terminal import terminal_text
-from specviz.analysis.visible import shortened
+from specviz.analysis.text import shortened, terminal_text
 from specviz.store.sql.files import FILES, text_of, unique_names
 from specviz.store.sql.result import SqlResult
 from specviz.store.sql.schema import SchemaTable
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.query import state as query_state
 from specviz.views.query.plot import left_out, query_plot
 from specviz.views.query.state import Asked
-from specviz.views.runs.draft_tree import page_ground
-from specviz.views.runs.sections import CHART
+from specviz.views.shared.charts import TOOLBAR, page_ground
+from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
 
 CELL_CHARACTERS = 2_000
@@ -66,12 +64,12 @@ def show_result(asked: Asked, result: SqlResult, tables: Sequence[SchemaTable]) 
         _files(asked, result)
     if shown == query_state.PLOT and plot.kind is not PlotKind.TABLE:
         figure = query_plot(plot, names, result.rows, page_ground())
-        st.plotly_chart(figure, config=CHART, key=f"query_chart_{asked.digest}")
+        st.plotly_chart(figure, config=TOOLBAR, key=f"query_chart_{asked.digest}")
         if note := left_out(plot, names, result.rows):
-            st.caption(as_text(note))
+            st.caption(escaped(note))
         return
     if shown == query_state.PLOT:
-        st.caption("No plot would tell more than the table.")
+        st.caption("A plot would not show more than the table.")
     _table(result, names, tables)
 
 
@@ -105,10 +103,10 @@ def _changed(asked: Asked, columns: Sequence[PlotColumn], plot: Plot) -> Plot:
                 asked, "Colour" if kind is PlotKind.HEAT else "Figure", numbers, plot.value
             )
             if kind is not PlotKind.HEAT:
-                by = _choice(asked, "ImportLabels apart by", [None, *plain], plot.by, _or_none)
+                by = _choice(asked, "Colour by", [None, *plain], plot.by, _or_none)
             changed = Plot(kind, x, y, value, by)
     if changed != plot:
-        query_state.tell_plot(changed)
+        query_state.write_plot(changed)
     return changed
 
 
@@ -159,7 +157,7 @@ def _table(result: SqlResult, names: Sequence[str], tables: Sequence[SchemaTable
         placeholder=NONE,
         height=min(640, 40 + 35 * len(shown)),
         column_config={
-            name: st.column_config.Column(help=as_text(meanings[name]))
+            name: st.column_config.Column(help=escaped(meanings[name]))
             for name in names
             if meanings.get(name)
         },

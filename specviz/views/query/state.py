@@ -1,6 +1,6 @@
-"""Everything the Query page remembers between script runs, in one place.
+"""The Query page's session state.
 
-What is asked stands in the URL, as a question's id or as SQL, with the plot where a person changed
+What is asked is in the URL, as a question's id or as SQL, with the plot where a person changed
 it. SQL too long for a URL is kept in the session only.
 """
 
@@ -41,7 +41,7 @@ _ANSWER = "query_answer"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the page answers: a shipped question, or SQL of one's own, or nothing yet ("")."""
+    """What the page answers: a shipped question, the user's SQL, or nothing yet ("")."""
 
     sql: str
     question: Question | None = None
@@ -49,7 +49,7 @@ class Asked:
 
     @property
     def digest(self) -> str:
-        """Tells the widgets of one query from those of another."""
+        """Distinguishes the widgets of one query from those of another."""
         return hashlib.sha256(self.sql.encode(errors="replace")).hexdigest()[:12]
 
 
@@ -66,12 +66,12 @@ def asked() -> Asked:
 
 
 def ask_question(question_id: str) -> None:
-    """Open a shipped question, asked anew (a callback)."""
+    """Open a shipped question and run it again (a callback)."""
     _ask(QUESTION, question_id)
 
 
 def ask_sql(sql: str) -> None:
-    """Ask SQL, anew (a callback)."""
+    """Run SQL again (a callback)."""
     if len(sql) > MOST_IN_URL:
         _ask(SQL, None)
         st.session_state[_LONG] = sql
@@ -80,7 +80,7 @@ def ask_sql(sql: str) -> None:
 
 
 def from_editor() -> None:
-    """Do what the editor's buttons say (a callback); a question's own SQL stays that question."""
+    """Run or save from the editor (a callback); unchanged SQL of a question stays that question."""
     event = st.session_state[EDITOR][ASKED]
     if not event:
         return
@@ -96,7 +96,7 @@ def from_editor() -> None:
 
 
 def is_in_url() -> bool:
-    """Whether the page's address tells what it shows."""
+    """Whether the page's URL says what it shows."""
     return _LONG not in st.session_state
 
 
@@ -120,12 +120,12 @@ def stop(sql: str, limit_rows: int) -> None:
 
 
 def row_limit() -> int:
-    """Rows that are read at most: what the URL says, of those that can be chosen."""
-    told = st.query_params.get(ROWS)
-    return next((rows for rows in ROW_LIMITS if str(rows) == told), ROW_LIMITS[0])
+    """The row limit: the URL's, if it is one of the choices."""
+    linked = st.query_params.get(ROWS)
+    return next((rows for rows in ROW_LIMITS if str(rows) == linked), ROW_LIMITS[0])
 
 
-def tell_row_limit(key: str) -> None:
+def write_row_limit(key: str) -> None:
     """Put the chosen limit into the URL (a callback)."""
     st.query_params[ROWS] = str(st.session_state[key])
 
@@ -138,7 +138,7 @@ def plot_in_url() -> Plot | None:
     return Plot(PlotKind(kind), *names)
 
 
-def tell_plot(plot: Plot) -> None:
+def write_plot(plot: Plot) -> None:
     """Put a chosen plot into the URL."""
     values = (plot.kind.value, plot.x, plot.y, plot.value, plot.by)
     for part, value in zip(PLOT_PARTS, values, strict=True):

@@ -14,12 +14,12 @@ from specviz.store.sql.questions import answer_of
 from specviz.store.sql.result import SqlResult
 from specviz.store.sql.sandbox import TIMEOUT_S, run_sql
 from specviz.store.sql.saved_queries import NAME_CHARACTERS, put_query
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.query import state as query_state
 from specviz.views.query.lists import schema
 from specviz.views.query.result import show_result
 from specviz.views.query.sql_editor import sql_editor
 from specviz.views.query.state import Asked
+from specviz.views.shared.text import escaped
 
 
 def show_query(store: Store, asked: Asked) -> None:
@@ -41,15 +41,15 @@ def show_query(store: Store, asked: Asked) -> None:
 
 def _heading(asked: Asked) -> None:
     if asked.problem:
-        st.warning(as_text(asked.problem), icon=":material/link_off:")
+        st.warning(escaped(asked.problem), icon=":material/link_off:")
     if asked.question is not None:
         st.subheader(asked.question.asks)
-        st.caption(as_text(asked.question.says))
+        st.caption(escaped(asked.question.says))
     elif not asked.sql:
         st.subheader("Ask the stored runs")
         st.caption(
-            "A question at the left is answered by a click. Or write SQL: it only reads, "
-            f"and may take {TIMEOUT_S:g} s. **Tables** tells what every column means."
+            "A question at the left opens with a click. Or write SQL: it only reads, "
+            f"and may take {TIMEOUT_S:g} s. **Tables** explains every column."
         )
     else:
         st.subheader("Your query")
@@ -63,7 +63,7 @@ def _answer(store: Store, asked: Asked) -> None:
     )
     place.empty()
     if isinstance(found, SpecvizError):
-        st.error(as_text(str(found)), icon=":material/error:")
+        st.error(escaped(str(found)), icon=":material/error:")
         return
     _facts(asked, found)
     if asked.question is not None:
@@ -74,16 +74,16 @@ def _answer(store: Store, asked: Asked) -> None:
 def _asked(store: Store, sql: str, limit_rows: int, place: DeltaGenerator) -> SqlResult:
     """The answer; what a person clicks meanwhile stops the query."""
     began = time.monotonic()
-    told: DeltaGenerator | None = None
+    waiting: DeltaGenerator | None = None
 
     def wait() -> None:
-        nonlocal told
-        if told is None:
+        nonlocal waiting
+        if waiting is None:
             with place.container(horizontal=True, vertical_alignment="center"):
-                told = st.empty()
+                waiting = st.empty()
                 st.button("Stop", icon=":material/stop:", on_click=query_state.stop, args=args)
         seconds = time.monotonic() - began
-        told.text(f"Running: {seconds:.0f} s of {TIMEOUT_S:g} s at most")
+        waiting.text(f"Running: {seconds:.0f} s of {TIMEOUT_S:g} s at most")
 
     args = (sql, limit_rows)
     return run_sql(store, sql, limit_rows=limit_rows, while_waiting=wait)
@@ -107,7 +107,7 @@ def _facts(asked: Asked, found: SqlResult) -> None:
             index=query_state.ROW_LIMITS.index(limit_rows),
             format_func=lambda rows: f"{rows:,} rows at most",
             key=key,
-            on_change=query_state.tell_row_limit,
+            on_change=query_state.write_row_limit,
             args=(key,),
             label_visibility="collapsed",
             width=210,
@@ -117,21 +117,21 @@ def _facts(asked: Asked, found: SqlResult) -> None:
 def _sentence(asked: Asked, found: SqlResult) -> None:
     assert asked.question is not None
     if not found.rows:
-        st.info(as_text(asked.question.no_rows), icon=":material/inbox:")
-    elif told := answer_of(asked.question, [c.name for c in found.columns], found.rows):
-        st.markdown(f"**{as_text(told)}**")
+        st.info(escaped(asked.question.no_rows), icon=":material/inbox:")
+    elif answer := answer_of(asked.question, [c.name for c in found.columns], found.rows):
+        st.markdown(f"**{escaped(answer)}**")
 
 
 @st.dialog("Save the query")
 def _save(store: Store, sql: str) -> None:
     name = st.text_input("Name", max_chars=NAME_CHARACTERS, key=query_state.SAVE_NAME)
-    st.caption("A query that has this name already is replaced.")
+    st.caption("An existing query with this name is replaced.")
     if st.button("Save", type="primary", icon=":material/save:"):
         try:
             now = datetime.now(UTC)
             store.write(put_query, name, sql, now)
         except SpecvizError as error:
-            st.error(as_text(str(error)), icon=":material/error:")
+            st.error(escaped(str(error)), icon=":material/error:")
         else:
             st.session_state[query_state.LIST] = "Saved"
             st.rerun()

@@ -1,4 +1,4 @@
-"""The top of an opened run: what it is called, what can be done with it, and how to do it again."""
+"""The top of an opened run: its name, its actions, and how to run it again."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from specviz.analysis.terminal import terminal_text
+from specviz.analysis.text import terminal_text
 from specviz.config import RunStatus
 from specviz.machine import hardware_summary
-from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
 from specviz.store.history.history import About, Item
-from specviz.views.benchmark.plan_text import as_text, counted
 from specviz.views.live import prefill as live_again
 from specviz.views.live import state as live_state
 from specviz.views.runs import edit as runs_edit
@@ -24,9 +22,10 @@ from specviz.views.runs.rerun import (
     command_of,
     live_differences,
 )
+from specviz.views.shared import pages
 from specviz.views.shared.exchange import export_control
+from specviz.views.shared.text import counted, escaped
 
-LIVE_PAGE = PROJECT_ROOT / "pages" / "live.py"
 MAX_ARMS = 4
 """What Live has controls for."""
 
@@ -39,11 +38,11 @@ def heading(store: Store, arms: Sequence[OpenedArm], abouts: Sequence[About]) ->
     title = " against ".join(_unbroken(arm.name) for arm in arms)
     name = next((about.name for about in abouts if about.name), None)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(as_text(terminal_text(name)) if name else title, width="content")
+        st.subheader(escaped(terminal_text(name)) if name else title, width="content")
         for text in sorted({text for about in abouts for text in about.tags}):
-            st.badge(as_text(terminal_text(text)), icon=":material/sell:", color="gray")
+            st.badge(escaped(terminal_text(text)), icon=":material/sell:", color="gray")
         st.space("stretch")
-        st.page_link(state.RUN_PAGE, label="All runs", icon=":material/arrow_back:")
+        pages.link_back(pages.RUNS, "All runs")
     st.caption(_facts(arms, abouts, title if name else None))
     for note in dict.fromkeys(about.note for about in abouts if about.note):
         st.text(runs_edit.spelled_note(note))
@@ -54,9 +53,9 @@ def heading(store: Store, arms: Sequence[OpenedArm], abouts: Sequence[About]) ->
 def _facts(arms: Sequence[OpenedArm], abouts: Sequence[About], title: str | None) -> str:
     run, prompt = arms[0].run, arms[0].request.prompt
     facts = [
-        title and as_text(title),
+        title and escaped(title),
         f"{run.started_at:%d %B %Y, %H:%M:%S} UTC",
-        as_text(prompt.category or "typed"),
+        escaped(prompt.category or "typed"),
         " · ".join(sorted({arm.run.status.value for arm in arms})),
         "imported" if any(about.imported_at for about in abouts) else None,
     ]
@@ -84,18 +83,15 @@ def _actions(
     with st.popover("Export", icon=":material/output:", key="run_export"):
         export_control(store, [about.run_id for about in abouts])
     if benchmark_id:
-        st.page_link(
-            state.BENCHMARK_PAGE,
-            label="The benchmark it is part of",
-            icon=":material/speed:",
-            query_params={"benchmark": benchmark_id},
+        pages.link(
+            pages.BENCHMARK, "The benchmark it is part of", parameters={"benchmark": benchmark_id}
         )
     elif len(arms) < abouts[0].num_together:
-        st.page_link(
-            state.RUN_PAGE,
-            label=f"Open all {abouts[0].num_together} arms started together",
+        pages.link(
+            pages.RUNS,
+            f"Open all {abouts[0].num_together} arms started together",
             icon=":material/view_column:",
-            query_params={state.GROUP: arms[0].run.group_id},
+            parameters={state.GROUP: arms[0].run.group_id},
         )
 
 
@@ -110,7 +106,7 @@ def _run_again(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
     )
     text = "Opens Live with prompt, arms and sampling as they were."
     if found:
-        text += " What differs:\n" + "".join(f"\n- {as_text(sentence)}" for sentence in found)
+        text += " What differs:\n" + "".join(f"\n- {escaped(sentence)}" for sentence in found)
     if st.button(
         "Run this again",
         icon=":material/replay:",
@@ -122,7 +118,7 @@ def _run_again(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
         choices = [live_again.arm_choice(arm.config) for arm in arms]
         sampling = live_again.live_sampling(arms[0].config.sampling)
         live_state.load(arms[0].request.prompt, sampling, choices)
-        st.switch_page(LIVE_PAGE)
+        pages.switch_to(pages.LIVE)
 
 
 def _copy_command(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
@@ -140,7 +136,7 @@ def _copy_command(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
                 "its own."
             )
         if found:
-            st.caption("What differs:\n" + "".join(f"\n- {as_text(text)}" for text in found))
+            st.caption("What differs:\n" + "".join(f"\n- {escaped(text)}" for text in found))
 
 
 def _circumstances(arm: OpenedArm, about: About) -> Circumstances:

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
 from specviz.store.history.edits import KEPT_DELETED
 from specviz.store.history.history import HistoryRow, Item, Kind, read_run_ids
 from specviz.views.runs import edit, state
+from specviz.views.shared import pages
 from specviz.views.shared.exchange import export_control, import_control
-
-COMPARE_PAGE = PROJECT_ROOT / "pages" / "compare.py"
 
 
 def act_on(store: Store, chosen: Sequence[HistoryRow]) -> None:
@@ -62,7 +60,7 @@ def _open_button(chosen: Sequence[HistoryRow]) -> None:
     ready = len(chosen) == 1
     if st.button("Open", icon=":material/open_in_new:", disabled=not ready, key="runs_do_open"):
         page, query = state.address(chosen[0].item)
-        st.switch_page(page, query_params=query)
+        pages.switch_to(page, query)
 
 
 def _compare_button(store: Store, chosen: Sequence[HistoryRow]) -> None:
@@ -77,4 +75,4 @@ def _compare_button(store: Store, chosen: Sequence[HistoryRow]) -> None:
         if elsewhere
         else "Two or more runs, or the arms of a benchmark.",
     ):
-        st.switch_page(COMPARE_PAGE, query_params={"arms": ",".join(run_ids)})
+        pages.switch_to(pages.COMPARE, {"arms": ",".join(run_ids)})

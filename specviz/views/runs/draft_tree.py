@@ -7,22 +7,20 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import probability_text
+from specviz.analysis.text import probability_text, token_name
 from specviz.analysis.verdict_text import judgement_text
-from specviz.analysis.visible import token_name
 from specviz.figures.draft_tree import draft_tree
-from specviz.figures.style import DARK, LIGHT, Ground
 from specviz.trace import Origin, Step, TokenDecision
 from specviz.views.runs.opened import OpenedArm
-
-CHART = {"displayModeBar": False}
+from specviz.views.shared.charts import NO_TOOLBAR, page_ground
+from specviz.views.shared.text import escaped
 
 
 def draft_of_a_step(arms: Sequence[OpenedArm]) -> None:
     """Choose an arm and a step; see every candidate, and the same as a table."""
     drafting = {arm.name: arm for arm in arms if arm.why_no_drafts is None}
     if not drafting:
-        st.info("No arm tells of a draft: " + "; ".join(_reasons(arms)) + ".")
+        st.info("No arm reports a draft: " + "; ".join(_reasons(arms)) + ".")
         return
     arm = drafting[_chosen([*drafting])]
     trace = arm.trace()
@@ -38,13 +36,8 @@ def draft_of_a_step(arms: Sequence[OpenedArm]) -> None:
     st.caption(_summary(step))
     typical = arm.judges_typically
     figure = draft_tree(step, context, page_ground(), typical=typical)
-    st.plotly_chart(figure, config=CHART, key=f"tree-{arm.run.run_id}")
+    st.plotly_chart(figure, config=NO_TOOLBAR, key=f"tree-{arm.run.run_id}")
     st.dataframe(_table(step, typical=typical), hide_index=True, placeholder="–")
-
-
-def page_ground() -> Ground:
-    """The colours of the page as it is shown."""
-    return DARK if st.context.theme.type == "dark" else LIGHT
 
 
 def _chosen(names: list[str]) -> str:
@@ -73,16 +66,11 @@ def _summary(step: Step) -> str:
     words = [f"drafted {len(step.drafted)} in {depth} {'depth' if depth == 1 else 'depths'}"]
     words.append(f"accepted {step.num_accepted}{then}")
     if step.matched_tokens is not None:
-        words.append(f"the lookup found the last {step.matched_tokens} tokens again")
+        words.append(f"the lookup matched the last {step.matched_tokens} tokens")
     if step.skipped_layers:
         words.append(f"{len(step.skipped_layers)} sublayers skipped")
     legend = "numbers: target / draft probability → accept probability"
-    return _as_text(f"{', '.join(words)} · {legend} · dotted and faded: never judged")
-
-
-def _as_text(text: str) -> str:
-    """Markdown that shows model text as it is."""
-    return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+-.!|<>~$:&" else sign for sign in text)
+    return escaped(f"{', '.join(words)} · {legend} · dotted and faded: never judged")
 
 
 def _table(step: Step, *, typical: bool) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What can be done to past runs: name, note and tag them, delete them and bring them back."""
+"""Editing stored runs: name, note, tags, deletion and undo."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import streamlit as st
 from duckdb import DuckDBPyConnection
 from streamlit.delta_generator import DeltaGenerator
 
-from specviz.analysis.terminal import terminal_text
+from specviz.analysis.text import terminal_text
 from specviz.errors import SpecvizError
 from specviz.store import Store
 from specviz.store.history import edits
 from specviz.store.history.edits import KEPT_DELETED
 from specviz.store.history.history import About, HistoryRow, Item, Kind, read_choices
-from specviz.views.benchmark.plan_text import as_text, counted
 from specviz.views.runs import state
+from specviz.views.shared.text import counted, escaped
 
 NOUNS = {Kind.RUN: "run", Kind.BENCHMARK: "benchmark", Kind.TOOL_RESULT: "result from elsewhere"}
 
@@ -40,7 +40,7 @@ def subject(row: HistoryRow | About) -> Subject:
 
 @st.dialog("Name, tags and note", width="medium")
 def edit_all(store: Store, subjects: Sequence[Subject]) -> None:
-    """Everything that a person adds to a run; of several, what is changed is changed for all."""
+    """Name, note and tags; with several runs, a change applies to all."""
     _form(store, subjects, name=True, tags=True, note=True)
 
 
@@ -69,12 +69,12 @@ def confirm_removal(store: Store, items: Sequence[Item]) -> None:
 
 
 def delete(store: Store, items: Sequence[Item]) -> None:
-    """Delete lines and offer to undo it; what cannot be deleted is said instead."""
+    """Delete lines and offer undo, or show why they cannot be deleted."""
     now = datetime.now(UTC)
     try:
         store.write(edits.delete, items, now)
     except SpecvizError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
     else:
         state.offer_undo(items, f"Deleted: {described(items)}.")
         st.rerun()
@@ -104,7 +104,7 @@ def deleted_banner(store: Store, items: Sequence[Item], at: datetime) -> None:
     until = (at + KEPT_DELETED).astimezone(state.zone())
     with _banner("runs_deleted_banner"):
         st.text(
-            f"Deleted {at.astimezone(state.zone()):%d %B %Y, %H:%M}. It stands in no list, and is "
+            f"Deleted {at.astimezone(state.zone()):%d %B %Y, %H:%M}. It is in no list, and is "
             f"removed for good after {until:%d %B}.",
             width="stretch",
         )
@@ -124,7 +124,7 @@ def described(items: Sequence[Item]) -> str:
 
 
 def spelled_note(note: str) -> str:
-    """A note with its lines, and whatever cannot be seen spelled out."""
+    """A note with its lines and visible signs for control characters."""
     return "\n".join(map(terminal_text, note.splitlines()))
 
 
@@ -152,7 +152,7 @@ def _form(
     if note:
         new_note = st.text_area("Note", new_note, max_chars=edits.MAX_NOTE, height=140)
         if len(subjects) > 1:
-            st.caption(f"Takes the place of the notes of all {len(subjects)}.")
+            st.caption(f"Replaces the notes of all {len(subjects)}.")
     items = [one.item for one in subjects]
 
     def save(cursor: DuckDBPyConnection) -> None:
@@ -177,10 +177,10 @@ def _tag_field(store: Store, common: list[str], *, several: bool) -> list[str]:
             known,
             selection_mode="multi",
             default=common,
-            format_func=lambda text: as_text(terminal_text(text)),
+            format_func=lambda text: escaped(terminal_text(text)),
         )
     if several:
-        st.caption("On: those that all of them have. Those that only some have stay.")
+        st.caption("Selected: tags that all of them have. Tags that only some have are kept.")
     new = st.text_input("New tags, separated by commas", key="runs_new_tags")
     return [*chosen, *new.split(",")]
 
@@ -190,7 +190,7 @@ def _write(store: Store, change: Callable[[DuckDBPyConnection], None]) -> None:
     try:
         store.write(change)
     except SpecvizError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
     else:
         st.rerun()
 

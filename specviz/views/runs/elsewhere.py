@@ -9,16 +9,16 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import digits
-from specviz.analysis.terminal import terminal_text
+from specviz.analysis.text import digits, terminal_text
 from specviz.store import Store
 from specviz.store.history.history import Item, Kind
 from specviz.store.history.tool_result import MOST_REQUESTS, read_tool_requests, read_tool_result
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.runs import edit as runs_edit
 from specviz.views.runs import state
 from specviz.views.shared.exchange import export_control
-from specviz.views.shared.html_table import show_figures
+from specviz.views.shared.pages import RUNS, link_back
+from specviz.views.shared.tables import show_figures
+from specviz.views.shared.text import escaped
 
 Row = Mapping[str, Any]
 
@@ -47,7 +47,7 @@ def show_elsewhere(store: Store, elsewhere_id: str) -> None:
 
 def totals(row: Row) -> pd.DataFrame:
     """One line per figure that the file has, with its unit."""
-    told = {
+    values = {
         "requests finished": _whole(row["num_requests"]),
         "requests failed": _whole(row["num_failed"]),
         "concurrency at most": _whole(row["concurrency"]),
@@ -66,7 +66,7 @@ def totals(row: Row) -> pd.DataFrame:
             digits(rate) or "–" for rate in row["acceptance_rate_per_pos"] or ()
         ),
     }
-    lines = [{"figure": name, "value": value} for name, value in told.items() if value]
+    lines = [{"figure": name, "value": value} for name, value in values.items() if value]
     return pd.DataFrame(lines, columns=["figure", "value"])
 
 
@@ -85,12 +85,12 @@ def _heading(store: Store, row: Row) -> None:
     if row["deleted_at"]:
         runs_edit.deleted_banner(store, [item], row["deleted_at"])
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(as_text(terminal_text(row["name"])), width="content")
+        st.subheader(escaped(terminal_text(row["name"])), width="content")
         st.badge("measured elsewhere", icon=":material/public:", color="orange")
         for text in row["tags"] or ():
-            st.badge(as_text(terminal_text(text)), icon=":material/sell:", color="gray")
+            st.badge(escaped(terminal_text(text)), icon=":material/sell:", color="gray")
         st.space("stretch")
-        st.page_link(state.RUN_PAGE, label="All runs", icon=":material/arrow_back:")
+        link_back(RUNS, "All runs")
     st.text(" · ".join(facts(row)))
     if row["note"]:
         st.text(runs_edit.spelled_note(row["note"]))
@@ -107,7 +107,7 @@ def _heading(store: Store, row: Row) -> None:
 
 
 def facts(row: Row) -> list[str]:
-    """Who measured what, where; as the file and the importing person tell."""
+    """Who measured what, where: from the file and the person who imported it."""
     started = row["started_at"]
     named = ("model", "server", "dataset")
     found = [
@@ -115,21 +115,21 @@ def facts(row: Row) -> list[str]:
         f"measured {started:%d %B %Y, %H:%M} UTC" if started else "measured: the file says no time",
         f"imported {row['imported_at']:%d %B %Y, %H:%M} UTC",
         *(f"{name} {terminal_text(row[name])}" for name in named if row[name]),
-        terminal_text(row["method"]) if row["method"] else "method not told",
+        terminal_text(row["method"]) if row["method"] else "method unknown",
         f"K {row['k']}" if row["k"] else "",
     ]
     return [text for text in found if text]
 
 
 def _figures(row: Row) -> None:
-    st.caption(f"As {row['tool']} wrote them: specviz did not measure them. A blank is not told.")
+    st.caption(f"As {row['tool']} reported them, not measured by specviz. Blank: not reported.")
     left, right = st.columns(2, gap="large")
     with left:
         show_figures(totals(row), words=("figure",))
     with right:
         times = latencies(row)
         if times.empty:
-            st.info("The file tells no latencies.", icon=":material/info:")
+            st.info("The file has no latencies.", icon=":material/info:")
         else:
             show_figures(times, words=("",))
 

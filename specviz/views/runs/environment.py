@@ -1,4 +1,4 @@
-"""Where and with what an opened run was done."""
+"""Where an opened run ran: software and hardware."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def show_environment(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None
 
 
 def environment(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> pd.DataFrame:
-    """One column per arm; what is not told is blank."""
+    """One column per arm; what is not reported is blank."""
     columns = {}
     for arm, about in zip(arms, abouts, strict=True):
         run, config = arm.run, arm.config

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from specviz.store.history.history import Choices, HistoryFilter, Kind, Order
-from specviz.views.live.controls import CATEGORY_NAMES
 from specviz.views.runs import state
+from specviz.views.shared.text import CATEGORY_NAMES
 from specviz.views.shared.url_controls import bound
 
 ORDER_NAMES = {
@@ -43,7 +43,7 @@ _HELP = {
 
 
 def choose_filter(choices: Choices) -> tuple[HistoryFilter, Order]:
-    """Two rows of controls, the rarer ones behind a button; what they say."""
+    """Two rows of controls, the rarer ones behind a button; returns the filter."""
     text, when, order = st.columns([5, 2, 2])
     text.text_input(
         "Search",
@@ -75,7 +75,7 @@ def choose_filter(choices: Choices) -> tuple[HistoryFilter, Order]:
 
 
 def _more() -> str:
-    """Says how many of the hidden filters are set."""
+    """Reports how many of the hidden filters are set."""
     number = sum(bool(st.session_state.get(state.list_key(name))) for name in MORE)
     return f"More filters ({number})" if number else "More filters"
 

@@ -9,10 +9,7 @@ from math import ceil
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.sizes import size_text
-from specviz.analysis.terminal import terminal_text
-from specviz.analysis.visible import shortened
-from specviz.paths import PROJECT_ROOT
+from specviz.analysis.text import shortened, size_text, terminal_text
 from specviz.store import Store
 from specviz.store.history.history import (
     History,
@@ -24,18 +21,17 @@ from specviz.store.history.history import (
     read_history,
 )
 from specviz.store.history.size import file_size_of, read_share, share_text
-from specviz.views.live.controls import CATEGORY_NAMES
 from specviz.views.runs import edit, state
 from specviz.views.runs.actions import act_on, import_button
 from specviz.views.runs.filters import choose_filter
+from specviz.views.shared import pages
 from specviz.views.shared.exchange import import_control
+from specviz.views.shared.text import CATEGORY_NAMES
 
 PAGE_SIZE = 50
 MOST_HEIGHT, ROW_HEIGHT = 720, 35
 QUESTION, ASKS = "category-position", "Which category rejects most, and at which position?"
 LONGEST_CELL = 100
-
-_PAGES = PROJECT_ROOT / "pages"
 
 
 def show_list(store: Store) -> None:
@@ -44,7 +40,7 @@ def show_list(store: Store) -> None:
     if clicked := state.take_clicked():
         _open(clicked)
     if not store.read(has_history):
-        st.subheader("Runs")
+        st.subheader(pages.RUNS.title)
         show_empty(store)
         return
     _heading(store)
@@ -71,18 +67,15 @@ def show_list(store: Store) -> None:
 
 
 def show_empty(store: Store) -> None:
-    """Before anything is stored: what will be here, and the ways to it."""
+    """Before anything is stored: what will be here, and how to get it."""
     st.markdown("#### No runs yet")
     st.markdown(
         "Every run on the Live page and every `specviz run` is kept here with its decisions, every "
         "benchmark with its figures, and what other tools measured, once it is imported."
     )
     with st.container(horizontal=True):
-        for page, label, icon in (
-            ("live.py", "Go to Live", ":material/play_circle:"),
-            ("benchmark.py", "Start a benchmark", ":material/speed:"),
-        ):
-            st.page_link(_PAGES / page, label=label, icon=icon)
+        pages.link(pages.LIVE, "Go to Live")
+        pages.link(pages.BENCHMARK, "Start a benchmark")
     st.markdown("##### Import")
     if any(outcome.stored for outcome in import_control(store)):
         st.rerun()
@@ -120,7 +113,7 @@ def table_of(rows: Sequence[HistoryRow]) -> pd.DataFrame:
 
 def _heading(store: Store) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader("Runs", width="content")
+        st.subheader(pages.RUNS.title, width="content")
         st.segmented_control(
             "View",
             [state.STORED, state.DELETED],
@@ -133,11 +126,10 @@ def _heading(store: Store) -> None:
         )
         st.space("stretch")
         import_button(store)
-        st.page_link(
-            _PAGES / "query.py",
-            label=f"Ask a question of all runs: {ASKS}",
-            icon=":material/database_search:",
-            query_params={"question": QUESTION},
+        pages.link(
+            pages.QUERY,
+            f"Ask a question of all runs: {ASKS}",
+            parameters={"question": QUESTION},
         )
 
 
@@ -186,14 +178,14 @@ def _table(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
 
 
 def _nothing() -> None:
-    """No line is left: why, and the way back."""
+    """The list is empty: why, and what to do."""
     if state.is_filtered():
-        st.info("Nothing fits these filters.", icon=":material/filter_alt_off:")
+        st.info("Nothing matches these filters.", icon=":material/filter_alt_off:")
         st.button("Clear the filters", on_click=state.clear_filters, key="runs_clear")
     elif state.shows_deleted():
         st.info("Nothing is deleted.", icon=":material/check:")
     else:
-        st.info("Everything is deleted: see Deleted.", icon=":material/delete:")
+        st.info("Everything is deleted: switch to Deleted.", icon=":material/delete:")
 
 
 def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
@@ -201,13 +193,13 @@ def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{total:,} {'line' if total == 1 else 'lines'} · {_room(store, chosen)}")
         st.space("stretch")
-        pages = max(1, ceil(total / PAGE_SIZE))
-        if pages > 1:
-            st.pagination(pages, key=state.PAGE, bind="query-params")
+        num_pages = max(1, ceil(total / PAGE_SIZE))
+        if num_pages > 1:
+            st.pagination(num_pages, key=state.PAGE, bind="query-params")
 
 
 def _room(store: Store, chosen: Sequence[HistoryRow]) -> str:
-    """What the database takes, and the ticked lines of it."""
+    """Size of the database, and of the ticked lines."""
     size = file_size_of(store)
     text = "a shared database"
     if size:
@@ -221,7 +213,7 @@ def _room(store: Store, chosen: Sequence[HistoryRow]) -> str:
 
 def _open(item: Item) -> None:
     page, query = state.address(item)
-    st.switch_page(page, query_params=query)
+    pages.switch_to(page, query)
 
 
 def _arm(row: HistoryRow) -> str:
@@ -236,7 +228,7 @@ def _last(path: str) -> str:
 
 
 def _cell(text: str | None) -> str | None:
-    """One line of text that cannot be mistaken for anything else."""
+    """One line of text, safe to show."""
     return shortened(terminal_text(text), LONGEST_CELL) if text else None
 
 

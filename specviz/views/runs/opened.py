@@ -65,21 +65,21 @@ class OpenedArm:
         if self.request.fidelity is None or metrics is None:
             return "nothing arrived"
         if self.request.fidelity is Fidelity.INFERRED:
-            return "the server does not tell what it drafted"
+            return "the server does not report its drafts"
         return None if metrics.num_drafts else "nothing was drafted"
 
     @property
-    def why_not_told(self) -> str:
-        """Why what only the embedded engine tells is blank."""
+    def why_blank(self) -> str:
+        """Why what only the embedded engine reports is blank."""
         if self.config.engine is EngineKind.VLLM:
-            return "the server does not tell"
+            return "not reported by the server"
         if self.request.metrics is None or self.request.finish_reason is None:
             return "the request did not finish"
         return "not recorded"
 
 
 def opened_arms(store: Store, runs: Sequence[Run], place: int = 0) -> list[OpenedArm]:
-    """The arms of runs that were started together, told apart by their names, each with its
+    """The arms of runs that were started together, under distinct names, each with its
     request at a place, from 0. Raises StoreError where there is none yet."""
     names = arm_names([run.config for run in runs])
     return [_opened_arm(store, name, run, place) for name, run in zip(names, runs, strict=True)]

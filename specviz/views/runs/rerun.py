@@ -1,4 +1,4 @@
-"""How a stored run is done again: as a command, and what would differ. Pure."""
+"""Running a stored run again: the command, and what would differ. Pure."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from specviz.config import UNSTORED_DTYPE, EngineKind, Method, RunConfig, Sampling
-from specviz.methods import METHODS
+from specviz.config import UNSTORED_DTYPE, EngineKind, RunConfig, Sampling
+from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET
-from specviz.views.live.arm_choice import ASK, usual_shape
+from specviz.views.shared.arm_choice import ASK, usual_shape
 
 _UNSEEN = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
@@ -23,7 +23,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a run was done under besides its configuration; `prompt` is that of one request."""
+    """The conditions of a run apart from its configuration; `prompt` is that of one request."""
 
     prompt: str
     category: str | None = None
@@ -33,7 +33,7 @@ class Circumstances:
 
 
 def asked(config: RunConfig) -> RunConfig:
-    """The configuration as a person asks for it: without what engine and machine told, and
+    """The configuration as a person asks for it: without what engine and machine reported, and
     without the demo family's names, which are what specviz takes when none is given."""
     demo = is_demo(config)
     embedded = config.engine is EngineKind.EMBEDDED
@@ -103,10 +103,10 @@ def quoted(text: str) -> str:
 
 
 def differences(config: RunConfig, at: Circumstances) -> list[str]:
-    """What would not be as it was, whichever way the run is done again; in sentences."""
+    """Differences however the run is repeated, in sentences."""
     found = [*_of_the_engine(config), *_of_the_load(config, at)]
     if config.sampling.temperature > 0 and config.sampling.seed is None:
-        found.append("No seed was set: above temperature 0 the tokens are drawn anew.")
+        found.append("No seed was set: above temperature 0 the tokens are drawn again.")
     if config.hardware and at.this_machine and config.hardware != at.this_machine:
         found.append(f"It ran on {config.hardware}; here is {at.this_machine}: times will differ.")
     return found
@@ -138,7 +138,7 @@ def _settings(config: RunConfig) -> dict[str, str]:
     options = {**usual, "acceptance": "exact", "shape": "auto", **config.options}
     if options["shape"] == "auto":
         options["shape"] = usual_shape(config.method.value if config.method else ASK)
-    told = {
+    settings = {
         "K": str(config.k or ""),
         "temperature": f"{sampling.temperature:g}",
         "top-p": f"{sampling.top_p:g}",
@@ -149,9 +149,9 @@ def _settings(config: RunConfig) -> dict[str, str]:
         "tracing": "on" if config.traced else "off",
     }
     if config.engine is not EngineKind.EMBEDDED:
-        return told
+        return settings
     names = ("dtype", "device", "draft_sampling", "stop_below", "acceptance", "shape")
-    return told | {name.replace("_", " "): options.get(name, "") for name in names}
+    return settings | {name.replace("_", " "): options.get(name, "") for name in names}
 
 
 def _of_the_engine(config: RunConfig) -> list[str]:
@@ -186,7 +186,7 @@ def _of_the_load(config: RunConfig, at: Circumstances) -> list[str]:
         found.append(f"It is asked alone: then {config.concurrency} requests were in flight.")
     if at.is_of_benchmark:
         found.append(
-            "In the benchmark it stood between requests to the other arms, and behind the earlier "
+            "In the benchmark it ran between requests to the other arms, and after the earlier "
             "turns of its conversation, if it has any: those are not asked again."
         )
     return found

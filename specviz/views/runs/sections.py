@@ -8,10 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from specviz.analysis.depths import DepthAcceptance, acceptance_by_depth
-from specviz.analysis.digits import digits
 from specviz.analysis.overlap import Overlap, overlap
-from specviz.analysis.sizes import size_text
 from specviz.analysis.skipped import SkippedLayers, skipped_layers
+from specviz.analysis.text import digits, size_text
 from specviz.figures.timeline import timeline
 from specviz.methods import Method, record_of
 from specviz.trace import Step
@@ -19,14 +18,14 @@ from specviz.views.runs.figures.acceptance import conditional_acceptance, uncond
 from specviz.views.runs.figures.memory import extra_memory
 from specviz.views.runs.figures.skipped_layers import skipped_layers_figure
 from specviz.views.runs.opened import OpenedArm
+from specviz.views.shared.charts import TOOLBAR
 
 WINDOW_STEPS = 12
 MEMORY_WORDS = (
     "**weights**: of a draft model, heads or adapters that plain decoding does not load · "
-    "**KV cache**: keys and values that drafting keeps beside the target's · "
-    "**buffers**: what else drafting keeps, such as hidden states, or the index of a lookup."
+    "**KV cache**: keys and values that drafting keeps in addition to the target's · "
+    "**buffers**: everything else drafting keeps, such as hidden states or a lookup index."
 )
-CHART = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "toImage"]}
 
 
 def acceptance(arms: Sequence[OpenedArm]) -> None:
@@ -36,19 +35,19 @@ def acceptance(arms: Sequence[OpenedArm]) -> None:
         trace = None if arm.why_no_drafts else arm.trace()
         if trace is not None:
             depths[arm.name] = acceptance_by_depth(trace.steps)
-    _say_why_blank(arms, {arm.name: arm.why_no_drafts for arm in arms})
+    _explain_blanks(arms, {arm.name: arm.why_no_drafts for arm in arms})
     if not depths:
-        st.info("No arm tells which of its drafts were accepted at which position.")
+        st.info("No arm reports which of its drafts were accepted at which position.")
         return
     heads = all(arm.config.method is Method.MEDUSA for arm in arms if arm.name in depths)
     word = "head" if heads else "draft position"
     left, right = st.columns(2)
     with left:
         st.markdown("**Unconditional**: of all steps that drafted, how many got this far")
-        st.plotly_chart(unconditional_acceptance(depths, depth_word=word), config=CHART)
+        st.plotly_chart(unconditional_acceptance(depths, depth_word=word), config=TOOLBAR)
     with right:
         st.markdown("**Conditional**: of the steps that reached this position, how many accepted")
-        st.plotly_chart(conditional_acceptance(depths, depth_word=word), config=CHART)
+        st.plotly_chart(conditional_acceptance(depths, depth_word=word), config=TOOLBAR)
     st.caption(
         "A step reaches a position if every token before it was accepted and the draft goes on "
         "there; in a tree, any of the candidates may be the accepted one."
@@ -59,28 +58,30 @@ def acceptance(arms: Sequence[OpenedArm]) -> None:
 
 def time_line(arms: Sequence[OpenedArm]) -> None:
     """When each lane worked, in a window of steps."""
-    told: dict[str, tuple[Step, ...]] = {}
+    steps_of: dict[str, tuple[Step, ...]] = {}
     for arm in arms:
         trace = arm.trace()
         if trace is not None and any(step.spans for step in trace.steps):
-            told[arm.name] = trace.steps
-    blank = {arm.name: None if arm.name in told else arm.why_not_told for arm in arms}
-    if not told:
+            steps_of[arm.name] = trace.steps
+    blank = {arm.name: None if arm.name in steps_of else arm.why_blank for arm in arms}
+    if not steps_of:
         st.info(
-            "No arm tells when drafting and verification ran: a server streams the outcome of its "
-            "steps only. Arms that run in the app tell."
+            "No arm reports when drafting and verification ran: a server streams only the "
+            "outcome of its steps. Arms on the embedded engine report it."
         )
         return
-    _say_why_blank(arms, blank)
-    first, last = _window(told)
+    _explain_blanks(arms, blank)
+    first, last = _window(steps_of)
     shown = {
         name: [step for step in steps if first <= step.index + 1 <= last]
-        for name, steps in told.items()
+        for name, steps in steps_of.items()
     }
-    st.plotly_chart(timeline(shown), config=CHART)
-    lines = [_overlap_line(name, overlap(shown[name]), overlap(told[name])) for name in told]
+    st.plotly_chart(timeline(shown), config=TOOLBAR)
+    lines = [
+        _overlap_line(name, overlap(shown[name]), overlap(steps_of[name])) for name in steps_of
+    ]
     st.dataframe(pd.DataFrame(lines), hide_index=True, placeholder="–")
-    st.caption("overlap share: time that both lanes worked / time of verification.")
+    st.caption("overlap share: time both lanes worked / verification time.")
 
 
 def skipped_grid(arm: OpenedArm) -> SkippedLayers | None:
@@ -93,13 +94,13 @@ def skipped_grid(arm: OpenedArm) -> SkippedLayers | None:
 
 
 def skipped(arms: Sequence[OpenedArm]) -> None:
-    """Which sublayers each skipping arm left out while drafting, and what came of it."""
+    """Which sublayers each skipping arm left out while drafting, and the outcome."""
     for arm in arms:
         grid = skipped_grid(arm)
         if grid is None:
             continue
         st.markdown(f"**{arm.name}**")
-        st.plotly_chart(skipped_layers_figure(grid), config=CHART, key=f"skipped-{arm.name}")
+        st.plotly_chart(skipped_layers_figure(grid), config=TOOLBAR, key=f"skipped-{arm.name}")
     st.caption(
         "Rows end at the highest layer that was ever skipped: a trace does not name those that "
         "never were. Drafting skips; verification uses all layers."
@@ -108,13 +109,13 @@ def skipped(arms: Sequence[OpenedArm]) -> None:
 
 def memory(arms: Sequence[OpenedArm]) -> None:
     """What each arm holds in memory beyond plain decoding."""
-    told = {arm.name: arm.request.extra_bytes for arm in arms if arm.request.extra_bytes}
-    blank = {arm.name: None if arm.name in told else arm.why_not_told for arm in arms}
-    if not told:
-        st.info("No arm tells what it holds in memory. Arms that run in the app tell.")
+    extra_bytes = {arm.name: arm.request.extra_bytes for arm in arms if arm.request.extra_bytes}
+    blank = {arm.name: None if arm.name in extra_bytes else arm.why_blank for arm in arms}
+    if not extra_bytes:
+        st.info("Memory use is reported only by arms on the embedded engine.")
         return
-    _say_why_blank(arms, blank)
-    st.plotly_chart(extra_memory(told), config=CHART)
+    _explain_blanks(arms, blank)
+    st.plotly_chart(extra_memory(extra_bytes), config=TOOLBAR)
     st.caption(MEMORY_WORDS)
     lines = [
         {
@@ -125,7 +126,7 @@ def memory(arms: Sequence[OpenedArm]) -> None:
             "in all": size_text(extra.total),
             "in all, bytes": extra.total,
         }
-        for name, extra in told.items()
+        for name, extra in extra_bytes.items()
     ]
     st.dataframe(
         pd.DataFrame(lines),
@@ -134,12 +135,12 @@ def memory(arms: Sequence[OpenedArm]) -> None:
     )
 
 
-def _window(told: dict[str, tuple[Step, ...]]) -> tuple[int, int]:
+def _window(steps_of: dict[str, tuple[Step, ...]]) -> tuple[int, int]:
     """The first and last step to show, counted from 1."""
-    last = max(steps[-1].index + 1 for steps in told.values())
+    last = max(steps[-1].index + 1 for steps in steps_of.values())
     if last == 1:
         return 1, 1
-    drafting = [s.index + 1 for steps in told.values() for s in steps if s.drafted]
+    drafting = [s.index + 1 for steps in steps_of.values() for s in steps if s.drafted]
     begin = min(drafting, default=1)
     window = st.slider("Steps", 1, last, (begin, min(last, begin + WINDOW_STEPS - 1)))
     return int(window[0]), int(window[1])
@@ -168,7 +169,7 @@ def _overlap_line(name: str, shown: Overlap | None, whole: Overlap | None) -> di
     }
 
 
-def _say_why_blank(arms: Sequence[OpenedArm], reasons: dict[str, str | None]) -> None:
+def _explain_blanks(arms: Sequence[OpenedArm], reasons: dict[str, str | None]) -> None:
     blank = [f"{arm.name}: {reasons[arm.name]}" for arm in arms if reasons[arm.name]]
     if blank and len(blank) < len(arms):
         st.caption("Not shown: " + " · ".join(blank))

@@ -1,17 +1,16 @@
-"""What the Runs page remembers: its filters in the URL, what was deleted last, what is open."""
+"""The Runs page's state: filters in the URL, the last deletion, what is open."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from specviz.paths import PROJECT_ROOT
 from specviz.store.history.history import HistoryFilter, Item, Kind, Order
+from specviz.views.shared.pages import BENCHMARK, RUNS, Page
 
 RUN, GROUP, ELSEWHERE = "run", "group", "elsewhere"  # in the URL: what is open
 REQUEST = "request"
@@ -29,9 +28,6 @@ SPANS = {
     "last 30 days": timedelta(days=30),
 }
 WHENS = (ANY_TIME, *SPANS, BETWEEN)
-
-RUN_PAGE = PROJECT_ROOT / "pages" / "run.py"
-BENCHMARK_PAGE = PROJECT_ROOT / "pages" / "benchmark.py"
 
 _UNDO, _OPENED, _CLICKED = "runs_undo", "runs_opened", "runs_clicked"
 
@@ -63,8 +59,8 @@ def opened() -> None:
 
 def place() -> int:
     """Which request of an opened run is shown, from 0."""
-    told = st.query_params.get(REQUEST, "")
-    return max(0, int(told) - 1) if told.isdecimal() else 0
+    linked = st.query_params.get(REQUEST, "")
+    return max(0, int(linked) - 1) if linked.isdecimal() else 0
 
 
 def choose_request(key: str) -> None:
@@ -77,7 +73,7 @@ def choose_request(key: str) -> None:
 
 
 def wanted(now: datetime) -> HistoryFilter:
-    """The filter as the controls stand."""
+    """The filter as currently set."""
     since, until = _span(now)
     return HistoryFilter(
         **{name: tuple(st.session_state.get(list_key(name)) or ()) for name in LISTS},
@@ -97,7 +93,7 @@ def shows_deleted() -> bool:
 
 
 def is_filtered() -> bool:
-    """Whether anything is left out but what is deleted."""
+    """Whether any filter is set."""
     lists = any(st.session_state.get(list_key(name)) for name in LISTS)
     return bool(lists or st.session_state.get(TEXT)) or st.session_state.get(WHEN) not in (
         None,
@@ -115,8 +111,8 @@ def clear_filters() -> None:
 
 def page() -> int:
     """The page of the list, from 1; a link's where no page was chosen yet."""
-    told = st.session_state.get(PAGE) or st.query_params.get(PAGE, "1")
-    return max(1, int(told)) if str(told).isdecimal() else 1
+    linked = st.session_state.get(PAGE) or st.query_params.get(PAGE, "1")
+    return max(1, int(linked)) if str(linked).isdecimal() else 1
 
 
 def first_page() -> None:
@@ -124,11 +120,11 @@ def first_page() -> None:
     st.session_state[PAGE] = 1
 
 
-def address(item: Item) -> tuple[Path, dict[str, str]]:
+def address(item: Item) -> tuple[Page, dict[str, str]]:
     """The page that shows an item, and its parameters."""
     if item.kind is Kind.BENCHMARK:
-        return BENCHMARK_PAGE, {"benchmark": item.item_id}
-    return RUN_PAGE, {RUN if item.kind is Kind.RUN else ELSEWHERE: item.item_id}
+        return BENCHMARK, {"benchmark": item.item_id}
+    return RUNS, {RUN if item.kind is Kind.RUN else ELSEWHERE: item.item_id}
 
 
 def click(items: Sequence[Item], key: str) -> None:
@@ -152,7 +148,7 @@ def undo() -> Undo | None:
 
 
 def forget_undo() -> None:
-    """The deletion stands (a callback)."""
+    """Keep the deletion (a callback)."""
     st.session_state.pop(_UNDO, None)
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.digits import digits
-from specviz.analysis.terminal import terminal_text
+from specviz.analysis.text import digits, terminal_text
 from specviz.config import Run
 from specviz.store import Store
 from specviz.store.history.history import About, read_about
@@ -53,9 +52,9 @@ def _choose_request(store: Store, arms: Sequence[OpenedArm]) -> None:
         return
     key = f"run_request_{arms[0].run.run_id}"
     label = f"Request, of {several:,}"
-    told: dict[str, Any] = {"key": key, "on_change": state.choose_request, "args": (key,)}
+    options: dict[str, Any] = {"key": key, "on_change": state.choose_request, "args": (key,)}
     if several > LISTED:
-        st.number_input(label, 1, several, state.place() + 1, **told)
+        st.number_input(label, 1, several, state.place() + 1, **options)
         return
     titles = titles_of(store, arms[0].run)
     st.selectbox(
@@ -63,7 +62,7 @@ def _choose_request(store: Store, arms: Sequence[OpenedArm]) -> None:
         range(1, several + 1),
         index=state.place(),
         format_func=lambda number: _request_title(number, titles[number - 1]),
-        **told,
+        **options,
     )
 
 
@@ -76,7 +75,7 @@ def _replay(arms: Sequence[OpenedArm], source: str) -> None:
     """The strips; requests of a benchmark have no steps to show."""
     if all(arm.is_only_timed for arm in arms):
         st.info(
-            "A benchmark times its requests and traces none: there are sums and no steps to "
+            "A benchmark times its requests without tracing them: there are totals but no steps to "
             "replay. *Run this again* shows this one step by step; acceptance by position is "
             "with the benchmark.",
             icon=":material/timer:",

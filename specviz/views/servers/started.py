@@ -6,8 +6,8 @@ import threading
 
 import streamlit as st
 
-from specviz.config import Method
 from specviz.errors import SpecvizError
+from specviz.methods import Method
 from specviz.servers.kinds import demo_spec
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPhase, ServerPool, Slot

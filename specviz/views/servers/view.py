@@ -7,12 +7,12 @@ import asyncio
 import httpx2
 import streamlit as st
 
-from specviz.config import Method
 from specviz.errors import SpecvizError
+from specviz.methods import Method
 from specviz.servers.client.probe import FoundServer, api_key, probe
 from specviz.servers.launch.pool import ServerPhase, ServerPool
-from specviz.views.live.arm_choice import demo_methods
 from specviz.views.servers.started import slot_line, start_in_background
+from specviz.views.shared.arm_choice import demo_methods
 
 LOG_LINES = 200
 NOT_REPORTED = "not reported"
@@ -24,8 +24,8 @@ def started_servers(pool: ServerPool) -> None:
     slots = pool.slots()
     if not slots:
         st.markdown(
-            "No server runs yet, and arms that run in the app need none. Live starts the demo "
-            "servers that other arms need; or start one here."
+            "No server is running. Arms in the app need none; Live starts the demo servers that "
+            "other arms need, or start one here."
         )
     for index, slot in enumerate(slots):
         with st.container(border=True):

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.reference import disagreements
-from specviz.views.benchmark.plan_text import as_text
+from specviz.views.shared.text import escaped
 
 TITLE = "Where the documents disagree"
 
@@ -26,11 +26,11 @@ def both_sides(rows: pd.DataFrame) -> pd.DataFrame:
         {
             "a document says": _with_place(rows["says"], rows["says_where"]),
             "but": _with_place(rows["but"], rows["but_where"]),
-            "remark": [as_text(text) for text in rows["comment"].fillna("")],
+            "remark": [escaped(text) for text in rows["comment"].fillna("")],
         }
     )
 
 
 def _with_place(texts: pd.Series, places: pd.Series) -> list[str]:
     pairs = zip(texts, places, strict=True)
-    return [f"{as_text(text)} :small[:gray[({as_text(place)})]]" for text, place in pairs]
+    return [f"{escaped(text)} :small[:gray[({escaped(place)})]]" for text, place in pairs]

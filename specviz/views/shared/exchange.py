@@ -9,13 +9,14 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.analysis.sizes import size_text
-from specviz.config import MAX_K, Method
+from specviz.analysis.text import size_text
+from specviz.config import MAX_K
 from specviz.errors import SpecvizError
+from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.exchange import Format, Imported, ImportLabels, import_file
-from specviz.views.benchmark.plan_text import as_text
 from specviz.views.shared.export_file import ExportFile
+from specviz.views.shared.text import escaped
 
 FORMATS = {
     Format.HTML: "HTML: one file to attach to a ticket, with the replay",
@@ -28,14 +29,14 @@ SOON_S = 0.3
 """A small export is there within the rerun of the click."""
 
 UPLOAD_MB = 1024
-NOT_TOLD = "not told"
+NOT_GIVEN = "not given"
 
 
 def export_control(store: Store, ids: Sequence[str], *, key: str = "export") -> None:
     """Choose a format, prepare the file, download it. `ids`: runs, groups, benchmarks, results.
 
-    Ids may change from rerun to rerun; what was prepared for others is not offered. `key` tells two
-    controls of one page apart.
+    Ids may change from rerun to rerun; a file prepared for other ids is not offered. `key`
+    distinguishes two controls of one page.
     """
     with st.container(key=key):
         kind = st.selectbox(
@@ -52,7 +53,7 @@ def export_control(store: Store, ids: Sequence[str], *, key: str = "export") -> 
 
 
 def import_control(store: Store) -> list[Imported]:
-    """Take files in, say what became of each. Returns what was imported in this rerun."""
+    """Import files and report each outcome. Returns what was imported in this rerun."""
     with st.form("import", border=False, clear_on_submit=True):
         uploads = st.file_uploader(
             "Exports of specviz (Parquet or JSONL), results of vllm bench serve or GuideLLM (JSON)",
@@ -60,11 +61,11 @@ def import_control(store: Store) -> list[Imported]:
             max_upload_size=UPLOAD_MB,
             key="import-files",
         )
-        told = _told_by_person()
+        by_person = _facts_from_person()
         if not st.form_submit_button("Import", icon=":material/input:"):
             _outcomes(st.session_state.get("import-outcomes", []))
             return []
-    outcomes = [_imported(store, upload, told) for upload in uploads or []]
+    outcomes = [_imported(store, upload, by_person) for upload in uploads or []]
     st.session_state["import-outcomes"] = outcomes
     _outcomes(outcomes)
     return [outcome for outcome in outcomes if isinstance(outcome, Imported)]
@@ -75,7 +76,7 @@ def _shown(file: ExportFile, key: str) -> None:
         st.fragment(_waiting, run_every=POLL_S)(file)
         return
     if file.error is not None or file.done is None:
-        st.error(as_text(file.error or "The file could not be prepared."))
+        st.error(escaped(file.error or "The file could not be prepared."))
         return
     rows = sum(file.done.rows.values())
     st.download_button(
@@ -88,8 +89,8 @@ def _shown(file: ExportFile, key: str) -> None:
         on_click="ignore",
         type="primary",
     )
-    told = [] if file.kind is Format.HTML else [f"{rows:,} rows of {len(file.done.rows)} tables."]
-    st.caption(as_text(" ".join([*told, *file.done.left_out]) or "Nothing was left out."))
+    parts = [] if file.kind is Format.HTML else [f"{rows:,} rows of {len(file.done.rows)} tables."]
+    st.caption(escaped(" ".join([*parts, *file.done.left_out]) or "Nothing was left out."))
 
 
 def _waiting(file: ExportFile) -> None:
@@ -99,28 +100,28 @@ def _waiting(file: ExportFile) -> None:
         st.rerun()
 
 
-def _told_by_person() -> dict[str, Any]:
-    with st.expander("Results of another tool: what their files do not tell"):
+def _facts_from_person() -> dict[str, Any]:
+    with st.expander("Results of another tool: what their files do not contain"):
         left, middle, right = st.columns(3)
-        methods = [NOT_TOLD, *(method.value for method in Method)]
+        methods = [NOT_GIVEN, *(method.value for method in Method)]
         return {
             "method": left.selectbox("Method", methods, key="import-method"),
             "k": middle.number_input(
-                "K", min_value=1, max_value=MAX_K, value=None, key="import-k", placeholder=NOT_TOLD
+                "K", min_value=1, max_value=MAX_K, value=None, key="import-k", placeholder=NOT_GIVEN
             ),
-            "name": right.text_input("Name", key="import-name", placeholder="as the file tells"),
+            "name": right.text_input("Name", key="import-name", placeholder="as in the file"),
         }
 
 
-def _imported(store: Store, upload: Any, told: dict[str, Any]) -> Imported | str:
-    """What became of an upload, or why it was refused."""
+def _imported(store: Store, upload: Any, by_person: dict[str, Any]) -> Imported | str:
+    """The outcome of an upload, or why it was refused."""
     try:
-        method = None if told["method"] == NOT_TOLD else Method(told["method"])
-        k = None if told["k"] is None else int(told["k"])
+        method = None if by_person["method"] == NOT_GIVEN else Method(by_person["method"])
+        k = None if by_person["k"] is None else int(by_person["k"])
         with tempfile.TemporaryDirectory(prefix="specviz-upload-") as folder:
             path = Path(folder) / "upload"
             path.write_bytes(upload.getbuffer())
-            person = ImportLabels(method, k, told["name"].strip() or None)
+            person = ImportLabels(method, k, by_person["name"].strip() or None)
             return import_file(store, path, person, name=upload.name)
     except SpecvizError as error:
         return str(error)
@@ -129,7 +130,7 @@ def _imported(store: Store, upload: Any, told: dict[str, Any]) -> Imported | str
 def _outcomes(outcomes: Sequence[Imported | str]) -> None:
     for outcome in outcomes:
         if isinstance(outcome, str):
-            st.error(as_text(outcome))
+            st.error(escaped(outcome))
             continue
-        told = " ".join([outcome.sentence, *outcome.notes])
-        (st.success if outcome.stored else st.info)(as_text(told))
+        sentences = " ".join([outcome.sentence, *outcome.notes])
+        (st.success if outcome.stored else st.info)(escaped(sentences))

@@ -1,4 +1,4 @@
-"""A file that is prepared in the background while the page goes on."""
+"""A file prepared in the background while the page stays responsive."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ExportFile:
 
 
 def _stem(ids: Sequence[str]) -> str:
-    """A name for the file: ids come from other machines too, so only what every disk takes."""
+    """A file name valid on every disk: ids come from other machines too."""
     plain = "".join(sign for sign in ids[0] if sign.isascii() and (sign.isalnum() or sign in "-_"))
     more = f"-and-{len(ids) - 1}" if len(ids) > 1 else ""
     return f"specviz-{plain[:12]}{more}"

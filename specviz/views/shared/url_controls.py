@@ -1,4 +1,4 @@
-"""Controls whose values stand in the page's address: a link shows the same page."""
+"""Controls whose values are in the page's URL: a link shows the same page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions beside the tree, and where their answers can be read instead of asked."""
+"""The questions next to the tree, and the sources that can answer them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import streamlit as st
 
+from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.inputs import INPUTS, Input, Kind, Slo
-from specviz.analysis.advisor.situation import Situation
-from specviz.bench.advisor_facts import facts_of_server
 from specviz.errors import SpecvizError
+from specviz.known_facts import facts_of_server
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.views.benchmark.plan_text import as_text
+from specviz.views.shared.text import escaped
 from specviz.views.technique import state
 
 _TITLES = {
@@ -67,22 +67,22 @@ def sources(rows: Sequence[BenchmarkRow]) -> None:
         _read_server(url)
 
 
-def questions(situation: Situation) -> None:
-    """One field per input; a value that was read stands in the empty field."""
+def questions(deployment: Deployment) -> None:
+    """One field per input; a value that was read is the placeholder of the empty field."""
     fields = [*_LABELS.items()]
     for row in zip(fields[::2], fields[1::2], strict=True):
         for column, (name, label) in zip(st.columns(2, gap="small"), row, strict=True):
             with column:
-                _field(INPUTS[name], label, situation)
+                _field(INPUTS[name], label, deployment)
     st.button(
         "Clear all answers", on_click=state.forget, type="tertiary", icon=":material/restart_alt:"
     )
 
 
-def _field(one: Input, label: str, situation: Situation) -> None:
-    read = situation.source(one.name) if one.name in situation.sources else None
-    known = situation.answers.get(one.name)
-    help_text = f"{one.help} Read: {as_text(str(read))}".strip() if read else (one.help or None)
+def _field(one: Input, label: str, deployment: Deployment) -> None:
+    read = deployment.source(one.name) if one.name in deployment.sources else None
+    known = deployment.answers.get(one.name)
+    help_text = f"{one.help} Read: {escaped(str(read))}".strip() if read else (one.help or None)
     common: dict[str, Any] = {
         "key": state.key_of(one.name),
         "help": help_text,
@@ -120,10 +120,10 @@ def _read_server(url: str) -> None:
         with st.spinner("asking the server"):
             facts, found = asyncio.run(facts_of_server(url))
     except SpecvizError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
         return
     state.keep_server(url, facts)
-    st.toast(f"{as_text(found.model)}: read {len(facts.answers)} answers")
+    st.toast(f"{escaped(found.model)}: read {len(facts.answers)} answers")
     st.rerun()
 
 

@@ -7,41 +7,41 @@ from pathlib import Path
 
 import streamlit as st
 
+from specviz.analysis.advisor.deployment import Deployment, KnownFacts
 from specviz.analysis.advisor.draft import Check, Load, Pair, check_pair, facts_of
 from specviz.analysis.advisor.evidence import Evidence
-from specviz.analysis.advisor.situation import Facts, Situation
-from specviz.bench.advisor_facts import acceptance_of_pair
 from specviz.engines.model_folder import read_pair
+from specviz.known_facts import acceptance_of_pair
 from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.views.benchmark.plan_text import as_text
+from specviz.views.shared.text import escaped
 from specviz.views.technique import state
 from specviz.views.technique.tables import checks_table
 
 
 def advise(
-    store: Store, rows: Sequence[BenchmarkRow], situation: Situation
-) -> tuple[tuple[Check, ...], Facts]:
+    store: Store, rows: Sequence[BenchmarkRow], deployment: Deployment
+) -> tuple[tuple[Check, ...], KnownFacts]:
     """The checks of the named pair, and what they answer in the tree."""
-    target, draft = (str(state.told(name) or "") for name in (state.TARGET, state.DRAFT))
+    target, draft = (str(state.value_of(name) or "") for name in (state.TARGET, state.DRAFT))
     folders = _path(target), _path(draft)
     pair = _pair(*folders, _stamp(*folders))
-    told = situation.answers.get("acceptance")
+    given = deployment.answers.get("acceptance")
     marks = tuple((row.benchmark_id, row.finished) for row in rows)
-    measured = _measured(store, *folders, marks) if told is None else None
-    acceptance, source = (told, situation.source("acceptance")) if told is not None else (
+    measured = _measured(store, *folders, marks) if given is None else None
+    acceptance, source = (given, deployment.source("acceptance")) if given is not None else (
         measured or (None, None)
     )  # fmt: skip
     load = Load(
-        int(state.told(state.CONTEXT) or state.DEFAULTS[state.CONTEXT]),
-        situation.concurrency or 1,
-        situation.spare_memory_gb,
+        int(state.value_of(state.CONTEXT) or state.DEFAULTS[state.CONTEXT]),
+        deployment.concurrency or 1,
+        deployment.spare_memory_gb,
     )
     checks = check_pair(
-        pair, load, None if acceptance is None else float(acceptance), source, situation.text
+        pair, load, None if acceptance is None else float(acceptance), source, deployment.text
     )
-    return checks, facts_of(checks, pair) if state.names_a_pair() else Facts({}, {})
+    return checks, facts_of(checks, pair) if state.names_a_pair() else KnownFacts({}, {})
 
 
 def show_advice(checks: tuple[Check, ...]) -> None:
@@ -64,14 +64,14 @@ def show_advice(checks: tuple[Check, ...]) -> None:
         "safetensors headers. Memory: weights + 2 · layers · KV heads · head size · 2 bytes · "
         "tokens, for the concurrency above."
     )
-    st.table(checks_table(checks).map(as_text), border="horizontal", hide_index=True)
+    st.table(checks_table(checks).map(escaped), border="horizontal", hide_index=True)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _measured(
     _store: Store, target: str, draft: str, stored: tuple[tuple[str, int], ...]
 ) -> tuple[float, Evidence] | None:
-    """As long as no benchmark is added or goes on, they need not be searched again."""
+    """The cache key: searched again only when a benchmark is added or continues."""
     return acceptance_of_pair(_store, target, draft)
 
 

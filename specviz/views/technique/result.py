@@ -7,13 +7,13 @@ import streamlit as st
 from specviz.analysis.advisor.branches import Speculate
 from specviz.analysis.advisor.recommend import Recommendation
 from specviz.analysis.advisor.sentences import figure_text, headline, k_text, reason_text
-from specviz.config import EngineKind, Method
+from specviz.config import EngineKind
 from specviz.errors import UsageError
-from specviz.methods import METHODS
+from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.kinds import launcher_of
 from specviz.servers.launch.printed_command import serving_command, unnamed, version_note
-from specviz.views.benchmark.plan_text import as_text
+from specviz.views.shared.text import escaped
 from specviz.views.technique import state
 from specviz.views.technique.tables import contradiction_rows, figures_table, questions_table
 
@@ -23,10 +23,10 @@ _COLOURS = {Speculate.ON: "green", Speculate.OFF: "orange", Speculate.UNDECIDED:
 def show_headline(found: Recommendation) -> None:
     """One line above the tree."""
     colour = _COLOURS[found.speculate]
-    st.markdown(f"#### :{colour}[{as_text(headline(found))}]")
+    st.markdown(f"#### :{colour}[{escaped(headline(found))}]")
     if found.expected:
         first = found.expected[0]
-        st.caption(as_text(f"{first.name} {figure_text(first)}, {first.evidence}"))
+        st.caption(escaped(f"{first.name} {figure_text(first)}, {first.evidence}"))
 
 
 def show_result(found: Recommendation) -> None:
@@ -44,7 +44,7 @@ def show_result(found: Recommendation) -> None:
         if found.expected:
             st.markdown("**Expected figures**")
             st.table(
-                figures_table(found.expected).map(as_text), border="horizontal", hide_index=True
+                figures_table(found.expected).map(escaped), border="horizontal", hide_index=True
             )
 
 
@@ -52,7 +52,7 @@ def _disagreements(found: Recommendation) -> None:
     if found.contradictions:
         st.markdown("**Where they disagree**")
         st.table(
-            contradiction_rows(found.contradictions).map(as_text),
+            contradiction_rows(found.contradictions).map(escaped),
             border="horizontal",
             hide_index=True,
         )
@@ -64,7 +64,7 @@ def show_questions(found: Recommendation) -> None:
     with st.expander(title, on_change="rerun") as box:
         if box.open:
             st.table(
-                questions_table([*found.tree.nodes.values()]).map(as_text),
+                questions_table([*found.tree.nodes.values()]).map(escaped),
                 border="horizontal",
                 hide_index=True,
             )
@@ -74,7 +74,7 @@ def _reasons(found: Recommendation) -> None:
     for reason in found.reasons:
         st.text(reason_text(reason))
     if not found.reasons:
-        st.text("No answer decides yet.")
+        st.text("Not decided by the answers so far.")
     if found.k is not None:
         st.text(f"K {k_text(found.k)}: {found.k.evidence}")
     if found.missing:
@@ -100,7 +100,7 @@ def _how(found: Recommendation) -> None:
     else:
         st.code(command, language="bash", wrap_lines=True)
         if names := unnamed(command):
-            st.caption(f"Replace {as_text(', '.join(names))}.")
+            st.caption(f"Replace {escaped(', '.join(names))}.")
         if note := version_note(launcher_of(EngineKind.VLLM), found.method):
             st.caption(note)
     if found.router is not None:
@@ -111,7 +111,7 @@ def _how(found: Recommendation) -> None:
 def _models(found: Recommendation) -> tuple[str | None, str | None]:
     """The models of the command: the named pair, else the demo family where it was measured."""
     if state.names_a_pair():
-        target, draft = (str(state.told(name)) for name in (state.TARGET, state.DRAFT))
+        target, draft = (str(state.value_of(name)) for name in (state.TARGET, state.DRAFT))
         return target, draft if found.method is Method.DRAFT_MODEL else found.draft
     demo = METHODS[found.method].demo_draft if found.method else None
     if demo is not None and found.draft == demo.name:

@@ -1,4 +1,4 @@
-"""Everything the Technique page remembers between script runs, and what its address says.
+"""The Technique page's session state and URL.
 
 Every answer is in the query string by its name in `advisor.inputs.INPUTS`, so that a link shows
 the same page; what cannot be read there is named and ignored.
@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.analysis.advisor.branches import LEAVES
+from specviz.analysis.advisor.deployment import Deployment, KnownFacts
 from specviz.analysis.advisor.inputs import (
     INPUTS,
     Answer,
@@ -20,14 +21,13 @@ from specviz.analysis.advisor.inputs import (
     format_answers,
     parse_answers,
 )
-from specviz.analysis.advisor.situation import Facts, Situation
 from specviz.analysis.advisor.tree import leading_to
 from specviz.errors import UsageError
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
 from specviz.views.technique.drawing import CLICKED
 
 BENCHMARK, SERVER, TARGET, DRAFT, CONTEXT = "benchmark", "server", "target", "draft", "context"
-DRAWING = "decision_drawing"
+DRAWING = "technique_drawing"
 DEFAULTS: dict[str, str] = {
     TARGET: DEMO_TARGET.relative_to(PROJECT_ROOT).as_posix(),
     DRAFT: DEMO_DRAFT.relative_to(PROJECT_ROOT).as_posix(),
@@ -39,21 +39,21 @@ SHARES = frozenset({"gpu_utilization", "acceptance"})
 LONGEST_CONTEXT = 10_000_000
 CONTEXT_INPUT = Input(CONTEXT, "Context", Kind.WHOLE, "tokens", low=1, high=LONGEST_CONTEXT)
 
-_WRITTEN = "decision_written"
-_PROBLEMS = "decision_problems"
-_SITUATION = "decision_situation"
-_CLICK_PROBLEM = "decision_click_problem"
-_SERVER_FACTS = "decision_server_facts"
+_WRITTEN = "technique_written"
+_PROBLEMS = "technique_problems"
+_DEPLOYMENT = "technique_deployment"
+_CLICK_PROBLEM = "technique_click_problem"
+_SERVER_FACTS = "technique_server_facts"
 _OTHERS = (BENCHMARK, SERVER, TARGET, DRAFT, CONTEXT)
 
 
 def key_of(name: str) -> str:
     """The widget key of an input, or of one of the other choices."""
-    return f"decision_{name}"
+    return f"technique_{name}"
 
 
 def begin() -> None:
-    """Take over what a new address says."""
+    """Read the state from a new URL."""
     for name in (TARGET, DRAFT):
         st.session_state.setdefault(key_of(name), DEFAULTS[name])
     st.session_state.setdefault(key_of(CONTEXT), int(DEFAULTS[CONTEXT]))
@@ -73,7 +73,7 @@ def problems() -> list[str]:
 
 
 def end() -> None:
-    """Put what the page shows into its address."""
+    """Write the page's state into its URL."""
     query = _query()
     # Also where the browser sent this very address: one written since may be on its way there.
     if query != dict(st.query_params) or query != st.session_state.get(_WRITTEN):
@@ -94,38 +94,38 @@ def answers() -> dict[str, Answer]:
     return found
 
 
-def told(name: str) -> Any:
-    """One of the other choices as its field stands."""
+def value_of(name: str) -> Any:
+    """The current value of one of the other choices."""
     return st.session_state.get(key_of(name))
 
 
 def names_a_pair() -> bool:
-    """Whether the models are the user's own, not the demo family that stands there at first."""
-    return any(told(name) != DEFAULTS[name] for name in (TARGET, DRAFT))
+    """Whether the models are the user's own, not the default demo family."""
+    return any(value_of(name) != DEFAULTS[name] for name in (TARGET, DRAFT))
 
 
-def remember(situation: Situation) -> None:
+def remember(deployment: Deployment) -> None:
     """What a click on a leaf starts from."""
-    st.session_state[_SITUATION] = situation
+    st.session_state[_DEPLOYMENT] = deployment
 
 
 def click() -> None:
     """Answer so that the path ends at the clicked leaf (a callback)."""
     leaf = st.session_state[DRAWING][CLICKED]
-    situation: Situation | None = st.session_state.get(_SITUATION)
-    if leaf not in LEAVES or situation is None:
+    deployment: Deployment | None = st.session_state.get(_DEPLOYMENT)
+    if leaf not in LEAVES or deployment is None:
         return
     st.session_state.pop(_CLICK_PROBLEM, None)
     try:
-        wanted = leading_to(leaf, situation)
+        wanted = leading_to(leaf, deployment)
     except UsageError as error:
         st.session_state[_CLICK_PROBLEM] = str(error)
         return
     if wanted.measured is None:
         st.session_state[key_of(BENCHMARK)] = None
-    read = {name: situation.answers[name] for name in situation.sources}
-    told = {name: value for name, value in wanted.answers.items() if read.get(name) != value}
-    _set_answers(told)
+    read = {name: deployment.answers[name] for name in deployment.sources}
+    changed = {name: value for name, value in wanted.answers.items() if read.get(name) != value}
+    _set_answers(changed)
 
 
 def click_problem() -> str | None:
@@ -143,15 +143,15 @@ def forget() -> None:
     st.session_state.pop(_CLICK_PROBLEM, None)
 
 
-def keep_server(url: str, facts: Facts) -> None:
-    """What a server told, until another one is asked."""
+def keep_server(url: str, facts: KnownFacts) -> None:
+    """What a server reported, until another one is asked."""
     st.session_state[_SERVER_FACTS] = (url, facts)
 
 
-def server_facts() -> Facts | None:
-    """What the named server told when it was asked."""
+def server_facts() -> KnownFacts | None:
+    """What the named server reported when it was asked."""
     url, facts = st.session_state.get(_SERVER_FACTS, (None, None))
-    return facts if url and url == told(SERVER) else None
+    return facts if url and url == value_of(SERVER) else None
 
 
 def forget_benchmark(problem: str) -> None:

@@ -19,8 +19,8 @@ def figures_table(figures: tuple[Figure, ...]) -> pd.DataFrame:
         lines.setdefault(figure.evidence, {})[figure.name] = figure_text(figure)
     return pd.DataFrame(
         [
-            {name: told.get(name, "") for name in names} | {"evidence": str(source)}
-            for source, told in lines.items()
+            {name: cells.get(name, "") for name in names} | {"evidence": str(source)}
+            for source, cells in lines.items()
         ]
     )
 

@@ -120,7 +120,7 @@ def hostile() -> list[Arm]:
 
 
 def characters() -> list[Arm]:
-    """A character in three tokens, an unnamed draft, an origin the server does not tell."""
+    """A character in three tokens, an unnamed draft, an origin the server does not report."""
     emitted = ("", "", "한", " ok")
     steps = [
         Step(n, 40.0 * (n + 1), (), (EmittedToken(n, None, text, Origin.UNKNOWN),))

@@ -42,7 +42,7 @@ def test_the_inspector_lists_the_candidates_with_their_probabilities(open_strip:
     wait_until_drawn(page)
     output(page).locator(".accepted").first.click()
     inspector = page.locator(".inspector")
-    expect(inspector.locator(".summary")).to_contain_text("the lookup found the last 2 tokens")
+    expect(inspector.locator(".summary")).to_contain_text("the lookup matched the last 2 tokens")
     rows = inspector.locator(".candidates tr")
     cells = [row.locator("td").all_inner_texts() for row in rows.all()][1:]
     assert [(row[0], row[1], row[6]) for row in cells] == [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from specviz.analysis.digits import probability_text
+from specviz.analysis.text import probability_text
 from specviz.analysis.verdict_text import (
     candidate_text,
     is_chain,

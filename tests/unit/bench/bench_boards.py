@@ -11,7 +11,8 @@ from store_samples import frame_of
 
 from specviz.bench.board import BenchBoard
 from specviz.bench.progress import BenchPhase
-from specviz.config import Method, RunStatus
+from specviz.config import RunStatus
+from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_benchmark
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from specviz.analysis.benchmark.results import Slo
 from specviz.bench.plan import Grid, Load, Plan, PlanArm
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
+from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
 
 

@@ -15,7 +15,7 @@ from bench_plans import BASELINE
 from specviz.bench.board import BenchBoard
 from specviz.bench.plan import Plan, PlanArm
 from specviz.config import RunConfig
-from specviz.live.measuring_lock import Turn
+from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import TimedArm
 from specviz.prompts.sets import PromptSource
 from specviz.store import Store, open_store
@@ -43,7 +43,7 @@ def new_board(store: Store) -> Iterator[Callable[..., BenchBoard]]:
 
             yield open_arm
 
-        boards.append(BenchBoard(into, Turn(), open_arms))
+        boards.append(BenchBoard(into, MeasuringLock(), open_arms))
         return boards[-1]
 
     yield make
@@ -53,7 +53,7 @@ def new_board(store: Store) -> Iterator[Callable[..., BenchBoard]]:
 
 @pytest.fixture
 def new_plan(tmp_path: Path) -> Callable[..., Plan]:
-    """`prompts` conversations of `turns` turns, on the baseline unless told otherwise."""
+    """`prompts` conversations of `turns` turns, by default on the baseline."""
 
     def make(*arms: PlanArm, prompts: int = 6, turns: int = 1, **settings: Any) -> Plan:
         path = tmp_path / f"{prompts}x{turns}.jsonl"

@@ -11,8 +11,9 @@ from bench_samples import FakeEngine
 
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import results_of
-from specviz.config import Method, RunConfig
+from specviz.config import RunConfig
 from specviz.engines.embedded.options import dtype_of, engine_version
+from specviz.methods import Method
 from specviz.opening import TimedArm
 from specviz.store import Store
 

@@ -15,8 +15,9 @@ from store_samples import frame_of
 from specviz.bench.plan import Load, PlanArm
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import document, results_of
-from specviz.config import Method, Prompt, RunStatus
+from specviz.config import Prompt, RunStatus
 from specviz.errors import RequestRefused, ServerStartFailed, UsageError
+from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks

@@ -15,8 +15,9 @@ from bench_samples import FakeEngine
 from specviz.bench.plan import Load
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import results_of
-from specviz.config import Method, Prompt, RunStatus
+from specviz.config import Prompt, RunStatus
 from specviz.errors import EngineError, UsageError
+from specviz.methods import Method
 from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmark
 from specviz.store.runs.runs import read_group
@@ -99,9 +100,9 @@ def test_an_engine_that_dies_ends_its_arm_alone(store: Store, new_board, new_pla
     assert ended(board, benchmark_id) is BenchPhase.PARTIAL
     assert len(mortal.asked) == 4
     assert healthy.answered.total() == 10
-    told = board.progress(benchmark_id)
-    assert [arm.phase for arm in told.arms] == ["finished", "failed"]
-    assert told.arms[1].note == "The engine core died."
+    progress = board.progress(benchmark_id)
+    assert [arm.phase for arm in progress.arms] == ["finished", "failed"]
+    assert progress.arms[1].note == "The engine core died."
     row = store.read(read_benchmark, benchmark_id)
     assert "ngram" in row.error and "The engine core died." in row.error
     arms = results_of(store, benchmark_id).arms
@@ -254,10 +255,10 @@ def test_a_store_that_fails_ends_it_in_its_own_words(
     board = new_board({Method.BASELINE: engine})
     benchmark_id = board.start(new_plan(prompts=50))
     until(lambda: board.progress(benchmark_id).phase.is_final)
-    told = board.progress(benchmark_id)
-    assert told.phase is BenchPhase.FAILED
-    assert told.error.count("No space left on device") == 1
-    assert "Error:" not in told.error
+    progress = board.progress(benchmark_id)
+    assert progress.phase is BenchPhase.FAILED
+    assert progress.error.count("No space left on device") == 1
+    assert "Error:" not in progress.error
     is_freed = True
     assert resumed(board, benchmark_id) is BenchPhase.FINISHED
     assert_complete(store, benchmark_id, 50)

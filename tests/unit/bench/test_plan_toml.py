@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from specviz.bench.check import check_arms
 from specviz.bench.plan import Grid, Plan
 from specviz.bench.plan_toml import parse_plan, plan_to_toml, read_plan
-from specviz.config import EngineKind, Method
+from specviz.config import EngineKind
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.paths import PLANS
 from specviz.prompts.sets import load_conversations
 
@@ -49,7 +50,7 @@ def test_a_list_of_k_is_an_arm_each_and_rates_alone_are_no_closed_loop() -> None
     assert len(set(plan.arm_names)) == 3
 
 
-def test_folders_and_files_are_found_beside_the_plan(tmp_path: Path) -> None:
+def test_folders_and_files_are_found_next_to_the_plan(tmp_path: Path) -> None:
     (tmp_path / "weights").mkdir()
     path = tmp_path / "plan.toml"
     path.write_text(

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from specviz.bench.plan import Grid, Load, Plan
 from specviz.bench.schedule import MIN_BLOCK, blocks, server_groups, stages, turns_of_arms
-from specviz.config import EngineKind, Method
+from specviz.config import EngineKind
+from specviz.methods import Method
 
 at_once_counts = st.integers(1, 4)
 loads = st.builds(Load, st.integers(1, 64)) | st.just(Load(request_rate=2.0))

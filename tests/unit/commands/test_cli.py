@@ -13,7 +13,7 @@ from specviz.cli import main
 from specviz.commands import single_run
 from specviz.config import RunConfig, RunStatus
 from specviz.servers.launch import foreground
-from specviz.servers.vllm.command_line import ServerSpec
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.store import open_store
 from specviz.store.history.history import read_history
 from specviz.store.runs.runs import read_run

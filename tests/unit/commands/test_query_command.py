@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import typer
 from rich.console import Console
@@ -19,6 +18,7 @@ from typer.testing import CliRunner
 from specviz.commands.query import query as command
 from specviz.config import Prompt, RunStatus
 from specviz.errors import StoreError, UsageError
+from specviz.remote import app as remote_app
 from specviz.remote import query as query_client
 from specviz.runtime import opened
 from specviz.store import Store, StoreBusy, open_store
@@ -152,13 +152,10 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 def app_of(client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database that a running app owns, without a socket between."""
 
-    def post(url: str, *, json: Any, **options: Any) -> httpx.Response:
-        return client.post(url.removeprefix("http://app"), json=json, headers=options["headers"])
-
     def busy(path: Path) -> Store:
         raise StoreBusy(path, Owner(1, "http://app/"))
 
-    monkeypatch.setattr(query_client.httpx, "post", post)
+    monkeypatch.setattr(remote_app, "client", lambda url, token: client)
     monkeypatch.setattr(store_module, "open_store", busy)
     monkeypatch.setattr("specviz.store.open_store", busy)
     return tmp_path / "runs.duckdb"
@@ -221,12 +218,14 @@ def test_an_app_that_is_not_there() -> None:
         query_client.ask("http://127.0.0.1:9/", "SELECT 1", 1)
 
 
-def test_another_program_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    def post(url: str, **options: Any) -> httpx.Response:
-        return httpx.Response(502, text="<h1>Bad gateway</h1>")
+@pytest.mark.parametrize("status", [200, 302, 400, 502])
+def test_another_program_at_the_address(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    def gateway(url: str, token: str | None) -> httpx2.Client:
+        bad = httpx2.Response(status, text="<h1>Bad gateway</h1>")
+        return httpx2.Client(base_url=url, transport=httpx2.MockTransport(lambda request: bad))
 
-    monkeypatch.setattr(query_client.httpx, "post", post)
-    with pytest.raises(StoreError, match="failed: HTTP 502"):
+    monkeypatch.setattr(remote_app, "client", gateway)
+    with pytest.raises(StoreError, match=f"http://app failed: HTTP {status} <h1>Bad"):
         query_client.ask("http://app", "SELECT 1", 1)
 
 

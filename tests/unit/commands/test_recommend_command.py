@@ -44,7 +44,7 @@ def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
 def test_text_says_what_why_and_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, *EAGLE, "--slo", "cost")
     assert text.startswith("On: EAGLE-3, K 5\n")
-    assert "told by you" in text
+    assert "entered by you" in text
     assert "Temperature above 1.0?" in text
     assert "vllm serve" in text
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from specviz.analysis.benchmark.crossover import crossover
 from specviz.analysis.benchmark.results import ArmState, Speedup
 from specviz.figures.arms import FAMILY_COLOURS, arm_colours, families, family_colours, pushed_apart
-from specviz.figures.style import BASELINE
+from specviz.palette import BASELINE
 from specviz.views.benchmark.figures.distribution import spread, tpot_distribution
 from specviz.views.benchmark.figures.k import KLine, KPoint, k_curves
 from specviz.views.benchmark.figures.load import LoadLine, throughput_by_concurrency

@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 import pytest
 
 from specviz.figures.draft_tree import draft_tree
-from specviz.figures.style import ACCEPTED, DARK, LIGHT, RECOVERED, REJECTED, blended
+from specviz.figures.style import DARK, LIGHT, blended
+from specviz.palette import ACCEPTED, RECOVERED, REJECTED
 from specviz.trace import ROOT, EmittedToken, Origin, Step, TokenDecision, TopToken, Verdict
 
 A, R, U = Verdict.ACCEPTED, Verdict.REJECTED, Verdict.UNVERIFIED

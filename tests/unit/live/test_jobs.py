@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from specviz.config import EngineKind, Method, Prompt, RunConfig, RunStatus, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, RunStatus, Sampling
 from specviz.engines.base import Engine
 from specviz.engines.replay import ReplayEngine
 from specviz.errors import ServerUnreachable, StreamBroken, UsageError
 from specviz.live.job import Job, Phase, comparisons
 from specviz.live.jobs import JobBoard
+from specviz.methods import Method
 from specviz.store import Store, open_store
 from specviz.store.runs.runs import read_group, read_run, read_trace
 from specviz.trace import EmittedToken, Event, Fidelity, Origin, Step, Trace

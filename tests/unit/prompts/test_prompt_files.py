@@ -60,17 +60,17 @@ def test_what_was_written_is_read(
         ("[]", "has no prompts"),
         ('\n{"prompt": "Hi"\n', ", line 2: this is not JSON"),
         ('{"prompt": "Hi"}\n\nHello\n', ", line 3: this is not JSON"),
-        ('{"prompt": "Hi"}\n[1]\n', ", line 2: this is no JSON object"),
+        ('{"prompt": "Hi"}\n[1]\n', ", line 2: this is not a JSON object"),
         (
             '{"prompt": "Hi"}\n' + "[" * 100_000,
             "line 2: this is not JSON (it is nested too deeply)",
         ),
-        ('["Hi"]', ", entry 1 (line 1): this is no JSON object"),
+        ('["Hi"]', ", entry 1 (line 1): this is not a JSON object"),
         ('[\n{"prompt": "Hi"},\n\n{"prompt": "Ho"\n', "entry 2 (line 4): this is not JSON"),
         ('[{"prompt": "Hi"}\n', ", entry 1 (line 1): no comma or ] follows"),
         ('[{"prompt": "Hi"},\n]', ", entry 2 (line 2): this is not JSON"),
         ('[{"prompt": "Hi"}\n]\n{"prompt": "Ho"}', ", line 3: something follows the array"),
-        ('{"text": "Hi", "n": 1}', ", line 1: the form cannot be told from 'text', 'n': say which"),
+        ('{"text": "Hi", "n": 1}', ", line 1: no format has the keys 'text', 'n': say which"),
         ("{question}\n", "say which format it has: specviz, spec-bench, sharegpt, openai or text."),
         ("Hi\0there", "is a table or not a text"),
     ],
@@ -109,15 +109,15 @@ def test_an_unknown_format(tmp_path: Path) -> None:
 def test_placeholders_are_refused_with_their_lines(tmp_path: Path) -> None:
     path = written(tmp_path, turns("{question}", "What is a placeholder in HTML?", "TODO", " "))
     assert refusal(path).startswith(
-        ', line 1, line 3 and line 4: placeholders are no prompts (line 1: "{question}")'
+        ', line 1, line 3 and line 4: placeholders are not prompts (line 1: "{question}")'
     )
 
 
 def test_a_placeholder_in_a_later_turn_or_earlier_message(tmp_path: Path) -> None:
     path = written(tmp_path, '{"turns": ["Name a river.", "{follow_up}"]}\n')
-    assert refusal(path).startswith(", line 1: placeholders are no prompts")
+    assert refusal(path).startswith(", line 1: placeholders are not prompts")
     path = written(tmp_path, OPENAI.replace("Hi there", "<prompt>"))
-    assert refusal(path).startswith(", line 1: placeholders are no prompts")
+    assert refusal(path).startswith(", line 1: placeholders are not prompts")
 
 
 def test_many_placeholders_are_counted(tmp_path: Path) -> None:

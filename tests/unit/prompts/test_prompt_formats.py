@@ -101,19 +101,19 @@ USER = {"role": "user", "content": "Hi"}
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
-        ({"prompt": 5}, '"prompt" must be a text, it is int'),
+        ({"prompt": 5}, '"prompt" must be text, it is int'),
         ({"prompt": "Hi", "max_tokens": 0}, '"max_tokens" must be a number from 1, not 0'),
         ({"prompt": "Hi", "max_tokens": "9"}, "must be a number from 1, not '9'"),
         ({"prompt": "Hi", "max_tokens": True}, "must be a number from 1, not True"),
-        ({"prompt": "Hi", "category": 3}, '"category" must be a text'),
+        ({"prompt": "Hi", "category": 3}, '"category" must be text'),
         ({"prompt": "Hi \ud800"}, '"prompt" has half of a surrogate pair'),
         ({"turns": []}, '"turns" must be a list of at least one prompt'),
         ({"turns": "Hi"}, '"turns" must be a list of at least one prompt'),
-        ({"turns": ["Hi", None]}, '"turns" must be a text, it is missing'),
+        ({"turns": ["Hi", None]}, '"turns" must be text, it is missing'),
         ({"conversations": "Hi"}, '"conversations" must be a list of messages'),
         ({"conversations": []}, "no message is from human"),
         ({"conversations": [{"from": "gpt", "value": "Hi"}]}, "no message is from human"),
-        ({"conversations": [{"from": "human"}]}, '"value" must be a text, it is missing'),
+        ({"conversations": [{"from": "human"}]}, '"value" must be text, it is missing'),
         ({"conversations": [HUMAN, {"from": "tool", "value": "5"}]}, "a message from 'tool'"),
         (
             {"conversations": [HUMAN, {"from": "system", "value": "Hm"}]},
@@ -122,13 +122,13 @@ USER = {"role": "user", "content": "Hi"}
         ({"messages": []}, "no message has the role user"),
         ({"messages": [{"role": "system", "content": "Hm"}]}, "no message has the role user"),
         ({"messages": [{"role": "tool", "content": "5"}, USER]}, "of the role 'tool'"),
-        ({"messages": [{"role": "assistant", "content": None}, USER]}, '"content" must be a text'),
+        ({"messages": [{"role": "assistant", "content": None}, USER]}, '"content" must be text'),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]},
             "a part of the type 'image_url': only text",
         ),
         ({"messages": [{"role": "user", "content": ["Hi"]}]}, "a part of the type None"),
-        ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, '"text" must be a text'),
+        ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, '"text" must be text'),
         ({"custom_id": "a", "body": {"prompt": "Hi"}}, '"messages" must be a list of messages'),
         ({"custom_id": "a", "body": "Hi"}, '"body" must be an object'),
     ],
@@ -142,4 +142,4 @@ def test_an_entry_that_is_not_of_its_form(
 
 def test_an_entry_of_another_form_than_the_first(tmp_path: Path) -> None:
     message = refusal(written(tmp_path, SPECVIZ + BATCH))
-    assert message.startswith(', line 3: "prompt" must be a text, it is missing')
+    assert message.startswith(', line 3: "prompt" must be text, it is missing')

@@ -15,8 +15,9 @@ import httpx2
 import pytest
 from scripted_server import Script, chunk, counts, serving, usage
 
-from specviz.config import EngineKind, Method, Prompt, Sampling
+from specviz.config import EngineKind, Prompt, Sampling
 from specviz.errors import ServerStartFailed, UsageError
+from specviz.methods import Method
 from specviz.servers.capabilities import Capabilities
 from specviz.servers.client.engine import ServerEngine, open_server
 from specviz.servers.client.probe import FoundServer, probe

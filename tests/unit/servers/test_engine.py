@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scripted_server import CUT, STALL, Script, chunk, counts, serving, usage
 
-from specviz.config import Method, Prompt, Sampling
+from specviz.config import Prompt, Sampling
 from specviz.errors import (
     EngineError,
     NotAnOpenAIServer,
@@ -16,6 +16,7 @@ from specviz.errors import (
     StreamBroken,
     UsageError,
 )
+from specviz.methods import Method
 from specviz.servers.client.engine import open_server
 from specviz.trace import Event, Fidelity, Origin, Trace, Verdict, fold
 

@@ -7,8 +7,8 @@ import shlex
 
 import pytest
 
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.servers.launch.printed_command import serving_command, unnamed, version_note
 from specviz.servers.vllm.dialect import LAUNCHER
 

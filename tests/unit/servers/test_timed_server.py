@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_server import CUT, STALL, Script, chunk, counts, serving, usage
 
-from specviz.config import Message, Method, Prompt, Sampling
+from specviz.config import Message, Prompt, Sampling
 from specviz.errors import (
     EngineError,
     NotAnOpenAIServer,
@@ -21,6 +21,7 @@ from specviz.errors import (
     ServerUnreachable,
     StreamBroken,
 )
+from specviz.methods import Method
 from specviz.sample import Sample
 from specviz.servers.client.sse import Read, events
 from specviz.servers.timing.answer import read_answer, sample_of

@@ -9,12 +9,12 @@ from typing import Any
 
 from store_samples import new_run, record, request_events, step
 
-from specviz.analysis.k.replay import Foresight
+from specviz.analysis.k.redraft import Redraft
 from specviz.config import Message, Prompt, Run, RunStatus
 from specviz.prompts.sets import Conversation
 from specviz.sample import Sample
 from specviz.store import ArmRow, RoundRow, SampleRow, Store
-from specviz.store.benchmarks.redrafts import StepTime, put_replay
+from specviz.store.benchmarks.redrafts import StepTime, put_redraft
 from specviz.store.runs.tables import insert
 from specviz.trace import Fidelity, RequestStarted, Trace
 
@@ -59,7 +59,7 @@ def unfinished(store: Store) -> None:
 
 
 def benchmark(store: Store, benchmark_id: str = "bench") -> None:
-    """One arm, one round, a finished and a failed request, a replay."""
+    """One arm, one round, a finished and a failed request, a redraft."""
     log = store.benchmark_log(benchmark_id)
     earlier = (Message("system", HOSTILE),)
     log.begin(name="Test", plan_toml="[[arms]]", planned=2, servers_at_once=1, hardware="a machine",
@@ -76,8 +76,8 @@ def benchmark(store: Store, benchmark_id: str = "bench") -> None:
                           error=None if sample else "refused"))  # fmt: skip
     log.end_round(replace(round_, complete=True, memory_bytes=2**40))
     log.end(RunStatus.PARTIAL, "one request failed")
-    foresight = {(0, 0): Foresight(3, 3, (3, 3), (1, 0))}
-    store.write(put_replay, benchmark_id, 0, foresight, [StepTime(3, 2.5, 9)])
+    redraft = {(0, 0): Redraft(3, 3, (3, 3), (1, 0))}
+    store.write(put_redraft, benchmark_id, 0, redraft, [StepTime(3, 2.5, 9)])
 
 
 def _sample() -> Sample:

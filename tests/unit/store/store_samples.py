@@ -15,7 +15,8 @@ import pandas as pd
 from duckdb import DuckDBPyConnection
 from hypothesis import strategies as st
 
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus, Sampling
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
+from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.history.history import HistoryFilter, Kind, read_history
 from specviz.trace import (

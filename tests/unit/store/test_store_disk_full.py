@@ -15,6 +15,7 @@ SETUP = """
     from specviz.errors import StoreError
     from specviz.store import open_store
     from specviz.store.file import database
+    from specviz.store.runs.runs import read_trace
     from specviz.trace import fold
     from store_samples import new_run, record, request_events, step
 
@@ -33,7 +34,7 @@ SETUP = """
 """
 
 
-def test_a_full_disk_is_told_and_nothing_is_lost(path: Path) -> None:
+def test_a_full_disk_is_reported_and_nothing_is_lost(path: Path) -> None:
     done = run_python(
         SETUP
         + """
@@ -58,15 +59,15 @@ def test_a_full_disk_is_told_and_nothing_is_lost(path: Path) -> None:
                 assert "\\n" not in str(error)
                 print(error)
         small.finish(RunStatus.FINISHED)  # there is room for this one
-        assert len(store.trace("small").steps) == 2
-        assert len(store.trace("before").steps) == 3
+        assert len(store.read(read_trace, "small").steps) == 2
+        assert len(store.read(read_trace, "before").steps) == 3
         limit(resource.RLIM_INFINITY)
         big.finish(RunStatus.FINISHED)
         store.finish_run("big", RunStatus.FINISHED)
         assert big.error is None
-        assert store.trace("big") == fold(long_request("big"))
+        assert store.read(read_trace, "big") == fold(long_request("big"))
     with open_store(path) as store:
-        assert store.trace("big") == fold(long_request("big"))
+        assert store.read(read_trace, "big") == fold(long_request("big"))
         print("kept")
     """,
         path,
@@ -88,14 +89,14 @@ def test_a_checkpoint_without_room_costs_neither_data_nor_the_store(path: Path) 
         record(store, new_run(), long_request("d"))
         time.sleep(0.5)
         for request_id in "abcd":
-            assert store.trace(request_id) == fold(long_request(request_id))
+            assert store.read(read_trace, request_id) == fold(long_request(request_id))
         record(store, new_run(), request_events(1, "e"))
         limit(resource.RLIM_INFINITY)
         record(store, new_run(), long_request("f"))
     with open_store(path) as store:
         for request_id in "abcdf":
-            assert store.trace(request_id) == fold(long_request(request_id))
-        assert len(store.trace("e").steps) == 1
+            assert store.read(read_trace, request_id) == fold(long_request(request_id))
+        assert len(store.read(read_trace, "e").steps) == 1
         print("kept")
     """,
         path,

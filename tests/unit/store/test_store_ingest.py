@@ -206,7 +206,7 @@ def test_a_run_that_could_not_be_posted_can_be_posted_again(app: App) -> None:
     remote = RemoteStore(app.url)
     remote.start_run(new_run(run_id="again"))
     app.reply = (500, b'{"error": "the disk is full"}')
-    with pytest.raises(StoreError, match="did not take run again: the disk is full"):
+    with pytest.raises(StoreError, match="Run again was not stored: the disk is full"):
         remote.finish_run("again", RunStatus.FINISHED)
     app.reply = None
     remote.finish_run("again", RunStatus.FINISHED)
@@ -220,5 +220,5 @@ def test_an_answer_that_is_not_the_apps_is_shown(app: App) -> None:
 
 
 def test_nothing_at_the_url_is_one_sentence() -> None:
-    with pytest.raises(StoreError, match="check that the app is running"):
-        post_run("http://127.0.0.1:9", new_run(), [], timeout_s=5)
+    with pytest.raises(StoreError, match=r"was not stored: .* does not answer"):
+        post_run("http://127.0.0.1:9", new_run(), [])

@@ -10,19 +10,19 @@ import pandas as pd
 import pytest
 from store_samples import frame_of, new_run, num_runs, record, request_events, step
 
-from specviz.analysis.k.replay import Foresight
+from specviz.analysis.k.redraft import Redraft
 from specviz.config import RunStatus
 from specviz.errors import StoreError
 from specviz.store import Store, migrations, open_store
 from specviz.store.benchmarks.reads import read_benchmarks
-from specviz.store.benchmarks.redrafts import read_replay
+from specviz.store.benchmarks.redrafts import read_redraft
 from specviz.store.runs.runs import read_group, read_requests, read_trace
 from specviz.trace import ExtraBytes, Fidelity, Lane, RequestFinished, RequestStarted, Span, fold
 
 DATA = Path(__file__).with_name("data")
 SCHEMAS = [1, 2, 3, 4, 5, 6]
 """Each file was written by the program of its time: a finished run and an interrupted one; from
-schema 3 a benchmark with a request that finished and one that failed, from 4 a replay, from 5 a
+schema 3 a benchmark with a request that finished and one that failed, from 4 a redraft, from 5 a
 name, a note and tags, from 6 another tool's results and a saved query."""
 
 
@@ -58,12 +58,12 @@ def test_the_runs_of_every_schema_are_as_they_were(old_file: Path) -> None:
 def test_benchmarks_and_what_people_added_are_as_they_were(old_file: Path, schema: int) -> None:
     with open_store(old_file) as store:
         benchmarks = store.read(read_benchmarks)
-        replay = store.read(read_replay, "b", 0)
+        redraft = store.read(read_redraft, "b", 0)
         (told,) = store.read(
             frame_of, "SELECT name, note, tags FROM runs WHERE run_id = 'whole'"
         ).itertuples(index=False)
     assert [(row.planned, row.finished) for row in benchmarks] == ([(9, 1)] if schema >= 3 else [])
-    assert replay == ({(0, 0): Foresight(3, 4, (3, 2, 1), (1, 1, 0))} if schema >= 4 else {})
+    assert redraft == ({(0, 0): Redraft(3, 4, (3, 2, 1), (1, 1, 0))} if schema >= 4 else {})
     assert told.name == ("A name" if schema >= 5 else None) or pd.isna(told.name)
     assert list(told.tags if schema >= 5 else []) == (["a", "b"] if schema >= 5 else [])
 
@@ -113,7 +113,7 @@ def test_a_migrated_database_takes_what_is_new(old_file: Path) -> None:
         assert store.read(num_runs) == 3
 
 
-def test_a_request_whose_engine_tells_no_memory_has_none(store: Store) -> None:
+def test_a_request_whose_engine_reports_no_memory_has_none(store: Store) -> None:
     record(store, new_run(run_id="r"), request_events(1, "r-1"))
     assert store.read(read_requests, "r")[0].extra_bytes is None
     assert store.read(read_trace, "r-1").extra_bytes is None

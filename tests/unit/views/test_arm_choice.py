@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specviz.config import EngineKind, Method, Sampling
+from specviz.config import EngineKind, Sampling
 from specviz.engines.embedded.options import parse_options
 from specviz.errors import UsageError
 from specviz.live.job import MAX_ARMS
-from specviz.views.live import arm_choice
-from specviz.views.live.arm_choice import (
+from specviz.methods import Method
+from specviz.views.shared import arm_choice
+from specviz.views.shared.arm_choice import (
     ACCEPTANCES,
     ASK,
     DEFAULT_ARMS,

@@ -6,20 +6,17 @@ import pytest
 
 from specviz.bench.plan import Load, Plan
 from specviz.bench.plan_toml import parse_plan
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.paths import PLANS
 from specviz.views.benchmark.form import (
     FormArm,
     FormPlan,
     Where,
-    compact,
     form_of,
-    numbers,
     toml_of,
-    whole_numbers,
 )
-from specviz.views.live.arm_choice import ASK
+from specviz.views.shared.arm_choice import ASK
 
 BASELINE = FormArm(method="baseline")
 
@@ -106,8 +103,11 @@ def test_request_rates_alone_need_no_concurrency() -> None:
         (FormPlan(arms=(BASELINE,), temperatures="warm"), "Temperatures cannot be 'warm'"),
         (FormPlan(arms=(BASELINE,), temperatures=" "), "Temperatures are empty"),
         (FormPlan(arms=(BASELINE,), concurrency="1.5"), "Concurrency cannot be '1.5'"),
-        (FormPlan(arms=(FormArm(ks="9-1"),)), "K of arm 1 has the range 9-1"),
-        (FormPlan(arms=(FormArm(ks="1-99999999"),)), "64 at most"),
+        (FormPlan(arms=(FormArm(ks="9-1"),)), "K of arm 1: 9-1 runs backwards, write 1-9"),
+        (
+            FormPlan(arms=(FormArm(ks="1-99999999"),)),
+            "K of arm 1: 1-99999999 is 99,999,999 values; a range may have 64",
+        ),
         (FormPlan(arms=(FormArm(Where.URL.value, ASK),)), "Arm 1 is at a server's URL"),
         (FormPlan(arms=(FormArm(extras="tree"),)), "write name=value"),
     ],
@@ -125,13 +125,6 @@ def test_an_empty_k_is_left_to_the_method() -> None:
 def test_text_stays_text() -> None:
     name = 'a "quote"\n[[arms]]\n    1,\n] \\ <b>'
     assert plan_of(FormPlan(name=name, arms=(BASELINE,))).name == name
-
-
-def test_lists() -> None:
-    assert numbers("0; 0.3, 1", "T") == [0.0, 0.3, 1.0]
-    assert whole_numbers("3, 5–7", "K") == [3, 5, 6, 7]
-    assert compact([1, 2, 3, 5, 6, 8]) == "1-3, 5, 6, 8"
-    assert compact([]) == ""
 
 
 def test_every_method_can_be_written() -> None:

@@ -20,7 +20,8 @@ from specviz.analysis.benchmark.results import (
 )
 from specviz.bench.plan import Grid, Load, Plan, PlanArm
 from specviz.bench.progress import BenchPhase, Progress
-from specviz.config import EngineKind, Method, RunConfig, RunStatus
+from specviz.config import EngineKind, RunConfig, RunStatus
+from specviz.methods import Method
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.views.benchmark.checks import requests_per_hour, tokens_per_request
 from specviz.views.benchmark.curves import (
@@ -30,14 +31,6 @@ from specviz.views.benchmark.curves import (
     temperature_lines,
     tpot_spreads,
 )
-from specviz.views.benchmark.plan_text import (
-    as_text,
-    duration,
-    plan_summary,
-    progress_line,
-    share_done,
-)
-from specviz.views.benchmark.published import definitions, shown, sources
 from specviz.views.benchmark.tables import (
     ACCEPTANCE,
     ARM,
@@ -50,6 +43,9 @@ from specviz.views.benchmark.tables import (
     speedup_text,
     verdict,
 )
+from specviz.views.shared.plan_text import duration, plan_summary, progress_line, share_done
+from specviz.views.shared.published import definitions, shown, sources
+from specviz.views.shared.text import escaped
 
 TIMES = Quantiles(36, 2.0, 1.91, 3.0, 4.0, 5.0)
 CELL = Cell(
@@ -278,4 +274,4 @@ def test_published_figures_keep_their_digits() -> None:
 
 
 def test_text_is_not_markdown() -> None:
-    assert as_text("[x](y) <b> **") == "\\[x\\]\\(y\\) \\<b\\> \\*\\*"
+    assert escaped("[x](y) <b> **") == "\\[x\\]\\(y\\) \\<b\\> \\*\\*"

@@ -10,7 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from specviz import runtime
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
+from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.runs.tables import insert
 
@@ -52,7 +53,7 @@ def navigation() -> None:
 
     from specviz.paths import PROJECT_ROOT
 
-    names = ("compare", "live", "benchmark", "run")
+    names = ("compare", "live", "benchmark", "runs")
     pages = [PROJECT_ROOT / "pages" / f"{name}.py" for name in names]
     st.navigation([st.Page(path, default=path == pages[0]) for path in pages]).run()
 
@@ -74,7 +75,7 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
 def test_one_run_needs_another_and_seven_are_too_many(store: Store) -> None:
     assert "Pick one more to compare it with." in said(page("r0"))
     test = page("r0,r1,r1,r2,r3,r4,r5,r6")
-    assert "Six at most are compared at once: 1 more" in said(test)
+    assert "At most six are compared at once: 1 more" in said(test)
     assert len(test.multiselect[0].value) == 6
     assert "No two of these runs answered the same prompt" in said(test)
 
@@ -84,7 +85,7 @@ def test_one_run_needs_another_and_seven_are_too_many(store: Store) -> None:
     [
         ("Texts", "No two of these runs", "its texts are not"),
         ("Replay", "was kept step by step", "was kept step by step"),
-        ("Acceptance by position", "None of these tells", "None of these tells"),
+        ("Acceptance by position", "None of these reports", "None of these reports"),
         ("Paired differences", "No finished answer to a prompt", "Only one of these was recorded"),
         ("Configuration", "0 differences", "1 difference"),
     ],

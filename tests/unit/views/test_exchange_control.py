@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format, Imported, export
-from specviz.views.shared.exchange import NOT_TOLD, _imported
+from specviz.views.shared.exchange import NOT_GIVEN, _imported
 from specviz.views.shared.export_file import ExportFile
 
 
@@ -68,7 +68,7 @@ class Upload(io.BytesIO):
 
 
 def uploaded(store: Store, content: bytes, **told: Any) -> Imported | str:
-    person = {"method": NOT_TOLD, "k": None, "name": " "} | told
+    person = {"method": NOT_GIVEN, "k": None, "name": " "} | told
     return _imported(store, Upload(content), person)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
+from specviz.methods import Method
 from specviz.store import open_store
 from specviz.store.runs import runs as run_reads
 from specviz.views.runs import opened

@@ -12,9 +12,9 @@ import pytest
 
 from specviz import cli
 from specviz.commands import single_run
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
+from specviz.methods import Method
 from specviz.paths import DEMO_TARGET
-from specviz.views.live.arm_choice import ASK, ArmChoice, Place
 from specviz.views.live.prefill import arm_choice, on_live
 from specviz.views.runs.rerun import (
     Circumstances,
@@ -24,6 +24,7 @@ from specviz.views.runs.rerun import (
     live_differences,
     quoted,
 )
+from specviz.views.shared.arm_choice import ASK, ArmChoice, Place
 
 HOSTILE = (
     "'; rm -rf / #",

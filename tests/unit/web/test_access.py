@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -14,10 +13,12 @@ from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
 from specviz.commands.single_run import run_once
-from specviz.config import EngineKind, Method, Prompt, RunConfig
-from specviz.errors import UsageError
+from specviz.config import EngineKind, Prompt, RunConfig
+from specviz.errors import StoreError, UsageError
+from specviz.methods import Method
+from specviz.remote import app as remote_app
 from specviz.remote import ingest as ingest_client
-from specviz.remote.ingest import TOKEN, authorization
+from specviz.remote.token import TOKEN, authorization
 from specviz.web import benchmarks, ingest, query
 from specviz.web.access import for_programs
 
@@ -39,17 +40,17 @@ APP = Starlette(
 
 def call(
     peer: str = HERE, url: str = "http://127.0.0.1:8501", path: str = "/api", **headers: str | bytes
-) -> httpx.Response:
+) -> httpx2.Response:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     client = TestClient(APP, base_url=url, client=(peer, 50000))
     return client.post(path, headers=named) if path == "/api" else client.get(path, headers=named)
 
 
-def refused(response: httpx.Response, status: int) -> str:
+def refused(response: httpx2.Response, status: int) -> str:
     assert response.status_code == status
-    (told,) = response.json().values()
-    assert told.endswith(".") and "\n" not in told and SECRET not in response.text
-    return str(told)
+    (sentence,) = response.json().values()
+    assert sentence.endswith(".") and "\n" not in sentence and SECRET not in response.text
+    return str(sentence)
 
 
 @pytest.fixture(params=[None, SECRET])
@@ -90,8 +91,8 @@ def test_behind_a_proxy_nobody_is_local(token: str | None, name: str) -> None:
 @pytest.mark.parametrize("peer", [ELSEWHERE, "fe80::1", "::ffff:10.0.0.5", "testclient"])
 def test_another_machine_needs_the_token(token: str | None, peer: str) -> None:
     url = "http://192.168.0.1:8501"
-    told = refused(call(peer, url), 403 if token is None else 401)
-    assert TOKEN in told
+    sentence = refused(call(peer, url), 403 if token is None else 401)
+    assert TOKEN in sentence
     allowed = call(peer, url, authorization=f"Bearer {SECRET}")
     if token is None:
         refused(allowed, 403)
@@ -164,19 +165,21 @@ def test_a_token_that_cannot_be_sent_is_said_and_not_shown(
 
 
 def test_a_refused_run_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[dict[str, Any]] = []
+    sent: list[str] = []
 
-    def post(url: str, **options: Any) -> httpx.Response:
-        sent.append(options)
-        return call(ELSEWHERE, "http://192.168.0.1", **options["headers"])
+    def client(url: str, token: str | None) -> TestClient:
+        headers = authorization(token)
+        sent.extend(headers.values())
+        app = Starlette(routes=ingest.routes)
+        return TestClient(app, "http://192.168.0.1", client=(ELSEWHERE, 1), headers=headers)
 
-    monkeypatch.setattr(ingest_client.httpx, "post", post)
+    monkeypatch.setattr(remote_app, "client", client)
     monkeypatch.setenv(TOKEN, SECRET)
     monkeypatch.setattr(ingest_client, "recording_to_dict", lambda run, requests: {})
     run = type("Recorded", (), {"run_id": "r"})()
-    with pytest.raises(Exception, match="another one than the app's"):
+    with pytest.raises(StoreError, match=r"Run r was not stored: .*differs from the app's"):
         ingest_client.post_run("http://app", run, [], token="other")
-    assert sent[0]["headers"] == {"Authorization": "Bearer other"}
+    assert sent == ["Bearer other"]
 
 
 def test_a_run_is_stored_in_one_place(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -18,9 +18,9 @@ from starlette.testclient import TestClient
 from specviz.bench.plan_toml import parse_plan
 from specviz.bench.progress import BenchPhase
 from specviz.config import Prompt, RunConfig, RunStatus, Sampling
-from specviz.errors import StoreError, UsageError
+from specviz.errors import AppUnreachable, StoreError, UsageError
 from specviz.opening import TimedArm
-from specviz.remote import benchmarks as bench_client
+from specviz.remote import app as remote_app
 from specviz.remote.benchmarks import RemoteBoard
 from specviz.runtime import Runtime, opened
 from specviz.sample import Sample
@@ -94,18 +94,15 @@ def plan_text(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def board(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> RemoteBoard:
+def board(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> RemoteBoard:
     """A command's view of the app, without a socket between."""
 
-    def request(verb: str, url: str, **options: Any) -> httpx.Response:
-        return client.request(
-            verb,
-            url.removeprefix("http://app"),
-            json=options["json"],
-            headers=options["headers"],
-        )
-
-    monkeypatch.setattr(bench_client.httpx, "request", request)
+    routes = Starlette(routes=benchmarks.routes)
+    monkeypatch.setattr(
+        remote_app,
+        "client",
+        lambda url, token: TestClient(routes, "http://127.0.0.1", client=("127.0.0.1", 1)),
+    )
     return RemoteBoard("http://app/")
 
 
@@ -115,14 +112,14 @@ def started(client: TestClient, plan_text: str) -> str:
     return answer.json()["benchmark_id"]
 
 
-def error_of(answer: httpx.Response, status: int) -> str:
+def error_of(answer: httpx2.Response, status: int) -> str:
     assert answer.status_code == status
-    (told,) = answer.json().values()
-    assert len(told.splitlines()) == 1
-    return told
+    (sentence,) = answer.json().values()
+    assert len(sentence.splitlines()) == 1
+    return sentence
 
 
-def test_a_plan_is_measured_and_told(client, runtime: Runtime, plan_text: str) -> None:
+def test_a_plan_is_measured_and_reported(client, runtime: Runtime, plan_text: str) -> None:
     benchmark_id = started(client, plan_text)
     assert runtime.benchmarks.wait(benchmark_id, 10)
     progress = client.get(f"/api/benchmarks/{benchmark_id}").json()
@@ -239,6 +236,7 @@ def test_a_command_cancels_and_resumes_the_apps_benchmark(
 
 
 def test_an_app_that_is_not_there_is_one_sentence() -> None:
-    with pytest.raises(StoreError, match=r"http://127\.0\.0\.1:9 does not answer") as raised:
+    says = r"http://127\.0\.0\.1:9 does not answer.* can be resumed"
+    with pytest.raises(AppUnreachable, match=says) as raised:
         RemoteBoard("http://127.0.0.1:9").progress("b")
     assert "\n" not in str(raised.value)

@@ -11,8 +11,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from specviz.config import EngineKind, Method, Prompt, Run, RunConfig, RunStatus
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
 from specviz.engines.replay import events_of
+from specviz.methods import Method
 from specviz.runtime import opened
 from specviz.store import RecordedRequest
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace

@@ -1,4 +1,4 @@
-"""What K does: speed-up over K, and under it how many tokens a step yields."""
+"""The effect of K: speed-up over K, and below it tokens per step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from specviz.analysis.benchmark.results import Speedup
-from specviz.figures.style import BASELINE, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import BASELINE
 from specviz.views.benchmark.figures.speedup import hover_text, interval
 
 HEIGHT_PX = 540
@@ -54,22 +55,22 @@ def k_curves(lines: Sequence[KLine]) -> go.Figure:
 
 
 def _add_speedups(figure: go.Figure, line: KLine) -> None:
-    told = [(point.k, point.speedup) for point in line.points if point.speedup is not None]
-    speedups = [speedup for _, speedup in told]
+    points = [(point.k, point.speedup) for point in line.points if point.speedup is not None]
+    speedups = [speedup for _, speedup in points]
     figure.add_scatter(
-        row=1, col=1, x=[k for k, _ in told], y=[speedup.ratio for speedup in speedups],
+        row=1, col=1, x=[k for k, _ in points], y=[speedup.ratio for speedup in speedups],
         name=plain(line.family), legendgroup=line.family, mode="lines+markers",
         line={"color": line.colour, "width": 2}, marker={"size": 8},
         error_y={**interval(speedups), "color": line.colour},
-        hovertext=[f"{plain(line.family)}, K {k}: {hover_text(speedup)}" for k, speedup in told],
+        hovertext=[f"{plain(line.family)}, K {k}: {hover_text(speedup)}" for k, speedup in points],
         hoverinfo="text",
     )  # fmt: skip
 
 
 def _add_lengths(figure: go.Figure, line: KLine) -> None:
-    told = [(point.k, point.length) for point in line.points if point.length is not None]
+    points = [(point.k, point.length) for point in line.points if point.length is not None]
     figure.add_scatter(
-        row=2, col=1, x=[k for k, _ in told], y=[length for _, length in told],
+        row=2, col=1, x=[k for k, _ in points], y=[length for _, length in points],
         name=plain(line.family), legendgroup=line.family, showlegend=False,
         mode="lines+markers", line={"color": line.colour, "width": 2}, marker={"size": 8},
         hovertemplate=f"{plain(line.family)}, K %{{x}}: %{{y:.2f}} tok/step<extra></extra>",

@@ -9,7 +9,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from specviz.analysis.benchmark.results import Speedup
-from specviz.figures.style import BASELINE, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import BASELINE
 
 ROW_PX = 28
 DOT_PX = 17
@@ -18,7 +19,7 @@ X_TITLE = "speed-up over the baseline (×), 95 % interval"
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One measured speed-up: the row it stands in, its arm, the arm's colour."""
+    """One measured speed-up: its row, its arm, the arm's colour."""
 
     row: str
     arm: str

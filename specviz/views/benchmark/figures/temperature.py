@@ -1,4 +1,4 @@
-"""Acceptance over temperature, beside the temperature from which the documents switch off."""
+"""Acceptance over temperature, with the temperature from which the documents switch off."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from specviz.figures.arms import LineEnd, add_line_ends
-from specviz.figures.style import BASELINE, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import BASELINE
 
 PUBLISHED_LIMIT = 1.0
 """TEMP_THRESHOLD of the documents: no speculation above this temperature."""

@@ -9,8 +9,9 @@ from math import log10
 import plotly.graph_objects as go
 
 from specviz.analysis.compare.paired import BETTER, WORSE, Change
-from specviz.analysis.digits import digits
-from specviz.figures.style import BASELINE, plain, styled
+from specviz.analysis.text import digits
+from specviz.figures.style import plain, styled
+from specviz.palette import BASELINE
 
 ROW_PX = 34
 DOT_PX = 17

@@ -11,7 +11,7 @@ from specviz.analysis.compare.positions import PositionRate
 from specviz.figures.style import plain, styled
 
 SPREAD = 0.2
-"""Of a position: how far apart the outer lines' points stand, so that whiskers are told apart."""
+"""Of a position: how far apart the outer lines' points are, so that whiskers do not overlap."""
 
 
 @dataclass(frozen=True, slots=True)

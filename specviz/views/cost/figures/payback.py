@@ -1,4 +1,4 @@
-"""Training paid back over time: what is saved so far, with a step down at every retraining."""
+"""Training paid back over time: cumulative saving, with a step down at every retraining."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import plotly.graph_objects as go
 
 from specviz.analysis.cost.answer import Question, answer
 from specviz.analysis.cost.course import course
-from specviz.figures.style import ACCEPTED, BASELINE, BONUS, styled
+from specviz.figures.style import styled
+from specviz.palette import ACCEPTED, BASELINE, BONUS
 
 HEIGHT_PX = 340
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from specviz.analysis.cost.money import dollars
 from specviz.analysis.cost.sensitivity import SHARE, Swing
-from specviz.analysis.digits import digits
-from specviz.figures.style import BASELINE, BONUS, DRAFTING, plain, styled
+from specviz.analysis.text import digits, dollars
+from specviz.figures.style import plain, styled
+from specviz.palette import BASELINE, BONUS, DRAFTING
 
 ROW_PX = 44
 

@@ -1,4 +1,4 @@
-"""The formula drawn: tokens per step and speed-up over K, with what documents claim."""
+"""The formula drawn: tokens per step and speed-up over K, with the documents' claims."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from specviz.analysis import theory
-from specviz.figures.style import ACCEPTED, BASELINE, BONUS, RECOVERED, REJECTED, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import ACCEPTED, BASELINE, BONUS, RECOVERED, REJECTED
 
 CLAIMED, SPEEDUP_COLOUR = REJECTED, ACCEPTED
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A figure of a document: tokens per step at this acceptance and K; None: not told."""
+    """A figure of a document: tokens per step at this acceptance and K; None: not given."""
 
     label: str
     source: str
@@ -29,7 +30,7 @@ class Claim:
 def formula_over_k(alpha: float, cost: float, most_k: int, claims: Sequence[Claim]) -> go.Figure:
     """Left, tokens per step; right, speed-up; each over K from 0 to `most_k`.
 
-    Claims stand where the document puts them, with a line to what the formula gives for their
+    Claims are drawn where the document puts them, with a line to what the formula gives for their
     own acceptance.
     """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
@@ -67,7 +68,7 @@ def _mark_best(figure: go.Figure, alpha: float, cost: float, ks: Sequence[int]) 
 
 
 def _add_claim(figure: go.Figure, claim: Claim) -> None:
-    """Tokens per step only: a speed-up depends on a cost that the document does not tell."""
+    """Tokens per step only: a speed-up depends on a cost that the document does not give."""
     formula = theory.expected_tokens(claim.alpha, claim.k)
     figure.add_scatter(
         row=1, col=1, x=[claim.k, claim.k], y=[claim.tokens, formula], mode="lines+markers",

@@ -1,4 +1,4 @@
-"""Rejection sampling drawn: what two distributions share, and what every rule makes of them."""
+"""Rejection sampling drawn: the overlap of two distributions, and each rule's output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from specviz.analysis.rejection import (
     accepted_part,
     residual,
 )
-from specviz.figures.style import ACCEPTED, BASELINE, RECOVERED, REJECTED, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import ACCEPTED, BASELINE, RECOVERED, REJECTED
 
 RULE_COLOURS = {
     Rule.EXACT: ACCEPTED,
@@ -31,7 +32,7 @@ TARGET, DRAFT = "target", "draft"
 
 
 def shared_area(tokens: Sequence[str], target_probs: Probs, draft_probs: Probs) -> go.Figure:
-    """Left, a bar of the draft and one of the target per token, what they share in green; right,
+    """Left, a bar of the draft and one of the target per token, their overlap in green; right,
     the distribution that a rejected token is replaced from."""
     figure = make_subplots(
         rows=1, cols=2, column_widths=[0.64, 0.36], horizontal_spacing=0.09,

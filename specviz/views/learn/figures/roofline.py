@@ -1,4 +1,4 @@
-"""The roofline drawn: speed-up over the batch, and under it what a step takes and why."""
+"""The roofline drawn: speed-up over the batch, and below it the step time and its bound."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from specviz.analysis.roofline import Roofline
-from specviz.figures.style import ACCEPTED, BASELINE, BONUS, DRAFTING, REJECTED, styled
+from specviz.figures.style import styled
+from specviz.palette import ACCEPTED, BASELINE, BONUS, DRAFTING, REJECTED
 
 BATCHES = tuple(2 ** (step / 8) for step in range(8 * 10 + 1))
 """1 to 1,024 sequences."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from specviz.palette import css_variables
 from specviz.store.sql.schema import SchemaTable
 
 FOLDER = Path(__file__).parent
@@ -27,7 +28,7 @@ def _read(name: str) -> str:
 _component = st.components.v2.component(
     "specviz.sql_editor",
     html=_read("editor.html"),
-    css=_read("editor.css"),
+    css=css_variables(".editor") + _read("editor.css"),
     js=_read("editor.js"),
 )
 

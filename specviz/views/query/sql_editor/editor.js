@@ -124,7 +124,7 @@ function press(editor, event) {
   }
 }
 
-/** What may stand where the caret is: columns of the tables in the text first. */
+/** Completions at the caret: columns of the tables in the text first. */
 function suggest(editor, wanted) {
   const { area } = editor;
   const [whole, owner, start = ""] = area.value.slice(0, area.selectionStart).match(WORD);

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from specviz.analysis.depths import DepthAcceptance
-from specviz.figures.style import ARM_COLOURS, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import ARM_COLOURS
 
 Depths = Mapping[str, Sequence[DepthAcceptance]]
 """Acceptance by depth of each arm, by its name."""

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from specviz.analysis.sizes import size_text, unit_of
-from specviz.figures.style import BONUS, DRAFTING, RECOVERED, plain, styled
+from specviz.analysis.text import size_text, unit_of
+from specviz.figures.style import plain, styled
+from specviz.palette import BONUS, DRAFTING, RECOVERED
 from specviz.trace import ExtraBytes
 
 PARTS = (("weights", BONUS), ("KV cache", DRAFTING), ("buffers", RECOVERED))

@@ -1,4 +1,4 @@
-"""Which sublayers drafting skipped, step by step, over what became of each step's draft."""
+"""Which sublayers drafting skipped, step by step, over the outcome of each step's draft."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from specviz.analysis.skipped import SkippedLayers
-from specviz.figures.style import ACCEPTED, DRAFTING, REJECTED, plain, styled
+from specviz.figures.style import plain, styled
+from specviz.palette import ACCEPTED, DRAFTING, REJECTED
 from specviz.trace import Step
 
 ROW_PX = 15

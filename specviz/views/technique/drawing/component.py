@@ -8,6 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from specviz.palette import css_variables
+
 FOLDER = Path(__file__).parent
 
 CLICKED = "clicked"
@@ -19,14 +21,14 @@ def _read(name: str) -> str:
 
 
 _component = st.components.v2.component(
-    "specviz.decision_tree",
+    "specviz.technique_tree",
     html='<div class="tree"></div>',
-    css=_read("drawing.css"),
+    css=css_variables(".tree") + _read("drawing.css"),
     js=_read("drawing.js"),
 )
 
 
 def draw_tree(drawing: dict[str, Any], *, key: str, on_click: Callable[[], None]) -> None:
-    """Draw boxes and lines of `figures.decision_tree.drawing`; `on_click` runs before the script
+    """Draw boxes and lines of `technique.figure.drawing`; `on_click` runs before the script
     does again, with the leaf's id in `st.session_state[key][CLICKED]`."""
     _component(key=key, data=drawing, on_clicked_change=on_click)

@@ -1,4 +1,4 @@
-// The decision tree: a grid of boxes, and lines measured from where the boxes came to stand.
+// The decision tree: a grid of boxes, and lines measured from the boxes' positions.
 // Text only ever enters through textContent.
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -6,7 +6,7 @@ from typing import Any
 
 from specviz.analysis.advisor.measured import Measured, Option
 from specviz.analysis.benchmark.results import Speedup
-from specviz.config import Method
+from specviz.methods import Method
 
 
 def option(

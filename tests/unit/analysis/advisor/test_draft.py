@@ -17,7 +17,7 @@ from specviz.analysis.advisor.draft import (
     draft_bytes,
     facts_of,
 )
-from specviz.analysis.advisor.evidence import TOLD
+from specviz.analysis.advisor.evidence import TYPED
 
 TARGET = ModelFacts("big", "llama", "LlamaForCausalLM", 70_000, 140_000, 320, 4096)
 DRAFT = ModelFacts("small", "llama", "LlamaForCausalLM", 3_500, 7_000, 64, 4096)
@@ -31,7 +31,7 @@ def checks(
     acceptance: float | None = None,
     text: str | None = None,
 ) -> dict[str, Check]:
-    found = check_pair(pair, load, acceptance, TOLD if acceptance is not None else None, text)
+    found = check_pair(pair, load, acceptance, TYPED if acceptance is not None else None, text)
     return {check.name.split(" at ")[0].split(" 1/")[0]: check for check in found}
 
 

@@ -11,14 +11,14 @@ import pytest
 from benchmark_options import measured, option
 
 from specviz.analysis.advisor.branches import Speculate
+from specviz.analysis.advisor.deployment import Deployment, KnownFacts, deployment_of
 from specviz.analysis.advisor.evidence import Kind
 from specviz.analysis.advisor.recommend import Recommendation, recommend
 from specviz.analysis.advisor.sentences import figure_text, headline
-from specviz.analysis.advisor.situation import Facts, Situation, situation_of
-from specviz.config import Method
 from specviz.errors import UsageError
+from specviz.methods import Method
 
-ON = Situation(gpu_utilization=0.3, output_tokens=300, draft_fits=True)
+ON = Deployment(gpu_utilization=0.3, output_tokens=300, draft_fits=True)
 EAGLE = replace(ON, target_swapped=False, spare_memory_gb=20)
 
 
@@ -220,7 +220,7 @@ def test_router_limits_beyond_the_measured_loads_are_not_known() -> None:
 
 
 def test_missing_inputs_are_named_once_and_the_waiting_one_first() -> None:
-    names = [missing.name for missing in recommend(Situation()).missing]
+    names = [missing.name for missing in recommend(Deployment()).missing]
     assert names[0] == "gpu_utilization"
     assert len(names) == len(set(names))
     assert {"memory_pressure", "temperature", "concurrency", "target_swapped"} <= set(names)
@@ -229,27 +229,29 @@ def test_missing_inputs_are_named_once_and_the_waiting_one_first() -> None:
     assert recommend(replace(ON, temperature=1.5)).missing == ()  # off, whatever the rest
 
 
-def test_what_is_told_goes_before_what_is_read() -> None:
-    def read(value: float, name: str) -> Facts:
+def test_what_was_entered_goes_before_what_was_read() -> None:
+    def read(value: float, name: str) -> KnownFacts:
         from specviz.analysis.advisor.evidence import Evidence
 
-        return Facts({"output_tokens": value}, {"output_tokens": Evidence(Kind.MEASURED, name)})
+        return KnownFacts(
+            {"output_tokens": value}, {"output_tokens": Evidence(Kind.MEASURED, name)}
+        )
 
-    both = situation_of({}, read(50, "first"), read(70, "second"))
+    both = deployment_of({}, read(50, "first"), read(70, "second"))
     assert both.output_tokens == 50
     assert both.source("output_tokens").text == "first"
-    told = situation_of({"output_tokens": 200}, read(50, "first"))
-    assert told.output_tokens == 200
-    assert told.source("output_tokens").kind is Kind.TOLD
+    entered = deployment_of({"output_tokens": 200}, read(50, "first"))
+    assert entered.output_tokens == 200
+    assert entered.source("output_tokens").kind is Kind.TYPED
 
 
 def test_values_out_of_range_are_named() -> None:
     with pytest.raises(UsageError, match="gpu_utilization is a number"):
-        Situation(gpu_utilization=80)
+        Deployment(gpu_utilization=80)
     with pytest.raises(UsageError, match="concurrency is a whole number"):
-        Situation(concurrency=0)
+        Deployment(concurrency=0)
     with pytest.raises(UsageError, match="text is one of short_qa"):
-        Situation(text="poems")
+        Deployment(text="poems")
 
 
 def test_a_recommendation_is_json() -> None:

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.analysis.advisor.branches import FORKS, LEAVES, Speculate
+from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.inputs import INPUTS
 from specviz.analysis.advisor.questions import INPUT_OF, answered
 from specviz.analysis.advisor.rules import rule
-from specviz.analysis.advisor.situation import Situation
 from specviz.analysis.advisor.tree import grow, leading_to, rules_alone
 from specviz.errors import UsageError
 
-ON = Situation(gpu_utilization=0.3, output_tokens=300, draft_fits=True)
+ON = Deployment(gpu_utilization=0.3, output_tokens=300, draft_fits=True)
 """The three that must hold for speculation."""
 
 EAGLE = replace(ON, target_swapped=False, spare_memory_gb=20)
@@ -43,8 +43,8 @@ BY_HAND = {
 }
 
 
-def leaf_of(situation: Situation) -> str | None:
-    leaf = grow(situation).walk.leaf
+def leaf_of(deployment: Deployment) -> str | None:
+    leaf = grow(deployment).walk.leaf
     return leaf and leaf.id
 
 
@@ -79,12 +79,12 @@ def test_thresholds_are_the_documents(changed: dict[str, float], leaf: str) -> N
 
 
 @st.composite
-def situations(draw: st.DrawFn) -> Situation:
+def deployments(draw: st.DrawFn) -> Deployment:
     def number(low: float, high: float) -> st.SearchStrategy[float | None]:
         return st.none() | st.floats(low, high).map(lambda value: round(value, 3))
 
     truth = st.none() | st.booleans()
-    return Situation(
+    return Deployment(
         temperature=draw(number(0, 2)),
         concurrency=draw(st.none() | st.integers(1, 200)),
         output_tokens=draw(number(0, 1000)),
@@ -100,9 +100,9 @@ def situations(draw: st.DrawFn) -> Situation:
     )
 
 
-@given(situations())
-def test_a_path_is_one_chain_from_the_root_and_ends_or_waits(situation: Situation) -> None:
-    tree = grow(situation)
+@given(deployments())
+def test_a_path_is_one_chain_from_the_root_and_ends_or_waits(deployment: Deployment) -> None:
+    tree = grow(deployment)
     walk = tree.walk
     at = "speedup"
     for start, end in walk.edges:
@@ -119,25 +119,25 @@ def test_a_path_is_one_chain_from_the_root_and_ends_or_waits(situation: Situatio
     } | ({walk.open_at} if walk.open_at else set())
 
 
-@given(situations(), st.sampled_from([*LEAVES]))
-def test_a_click_on_a_leaf_leads_there(situation: Situation, leaf: str) -> None:
-    if leaf == "best_measured" and situation.measured is not GAIN:
+@given(deployments(), st.sampled_from([*LEAVES]))
+def test_a_click_on_a_leaf_leads_there(deployment: Deployment, leaf: str) -> None:
+    if leaf == "best_measured" and deployment.measured is not GAIN:
         with pytest.raises(UsageError, match="choose a benchmark"):
-            leading_to(leaf, situation)
+            leading_to(leaf, deployment)
         return
-    reached = leading_to(leaf, situation)
+    reached = leading_to(leaf, deployment)
     assert leaf_of(reached) == leaf
     assert leading_to(leaf, reached) == reached  # nothing more to change
 
 
-@given(situations())
-def test_a_distance_is_what_it_takes_to_flip(situation: Situation) -> None:
+@given(deployments())
+def test_a_distance_is_what_it_takes_to_flip(deployment: Deployment) -> None:
     """At the threshold, or one float beyond it, the answer is the other one; a hair before, not."""
-    for node in answered(situation).values():
+    for node in answered(deployment).values():
         if node.distance is None or node.source is None or node.threshold is None:
             continue
         assert node.value is not None
-        if node.id not in INPUT_OF or situation.source(INPUT_OF[node.id]) != node.source:
+        if node.id not in INPUT_OF or deployment.source(INPUT_OF[node.id]) != node.source:
             continue
         if "benchmark" in node.source.text:
             continue
@@ -151,7 +151,7 @@ def test_a_distance_is_what_it_takes_to_flip(situation: Situation) -> None:
         before = math.nextafter(node.threshold, node.value)
 
         def answer(value: float, name: str = name, node_id: str = node.id) -> bool | None:
-            changed = replace(situation, **{name: value, "measured": None})
+            changed = replace(deployment, **{name: value, "measured": None})
             return answered(changed)[node_id].answer
 
         at_threshold = answer(int(node.threshold) if whole else node.threshold)
@@ -189,10 +189,10 @@ def test_an_interval_around_one_decides_nothing_and_the_rules_do() -> None:
     assert leaf_of(replace(EAGLE, measured=measured(few))) == "eagle3"
 
 
-@given(situations())
-def test_measured_figures_go_before_every_rule(situation: Situation) -> None:
+@given(deployments())
+def test_measured_figures_go_before_every_rule(deployment: Deployment) -> None:
     """Whatever else is said, where the benchmark tells, the leaf is the benchmark's."""
-    at_load = replace(situation, temperature=None, concurrency=None, draft_fits=None)
+    at_load = replace(deployment, temperature=None, concurrency=None, draft_fits=None)
     at_load = replace(at_load, target_swapped=None)
     assert leaf_of(replace(at_load, measured=GAIN)) == "best_measured"
     assert leaf_of(replace(at_load, measured=LOSS)) == "off_measured"
@@ -206,7 +206,7 @@ def test_the_rules_alone_are_what_they_are_without_a_benchmark() -> None:
 
 
 def test_an_unanswered_veto_is_passed_and_an_unanswered_requirement_waits() -> None:
-    walk = grow(Situation()).walk
+    walk = grow(Deployment()).walk
     assert walk.open_at == "gpu_idle"
     assert walk.passed == (
         "memory_pressure",
@@ -215,7 +215,7 @@ def test_an_unanswered_veto_is_passed_and_an_unanswered_requirement_waits() -> N
         "acceptance",
         "gpu_busy",
     )
-    assert leaf_of(Situation(temperature=1.5)) == "off_temperature"
+    assert leaf_of(Deployment(temperature=1.5)) == "off_temperature"
 
 
 def test_thresholds_are_read_and_not_typed() -> None:
@@ -228,4 +228,4 @@ def test_thresholds_are_read_and_not_typed() -> None:
 
 def test_an_unknown_leaf_is_named() -> None:
     with pytest.raises(UsageError, match="no leaf 'x'"):
-        leading_to("x", Situation())
+        leading_to("x", Deployment())

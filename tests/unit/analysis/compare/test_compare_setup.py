@@ -13,7 +13,8 @@ from specviz.analysis.compare.config_diff import config_diff, facts_of_runs
 from specviz.analysis.compare.judged import judged_there
 from specviz.analysis.compare.positions import rates_by_position
 from specviz.analysis.compare.reasons import not_for_times, to_mind
-from specviz.config import EngineKind, Method, RunConfig, Sampling
+from specviz.config import EngineKind, RunConfig, Sampling
+from specviz.methods import Method
 from specviz.trace import (
     ROOT,
     EmittedToken,

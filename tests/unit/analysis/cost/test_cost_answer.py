@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from specviz.analysis.cost.answer import Question, Served, answer
 from specviz.analysis.cost.basis import published_cost, published_training
 from specviz.analysis.cost.interval import Interval
-from specviz.analysis.cost.money import dollars, dollars_with, percent_with
 from specviz.analysis.cost.payback import Training
 from specviz.analysis.cost.prices import gpu_prices
 from specviz.analysis.cost.request import cost_per_million_tokens, cost_per_request
 from specviz.analysis.cost.sensitivity import swings
+from specviz.analysis.text import dollars, dollars_with, percent_with
 from specviz.errors import UsageError
 from specviz.reference import published
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from specviz.analysis.k.answers import Answer
-from specviz.analysis.k.replay import Foresight
+from specviz.analysis.k.redraft import Redraft
 
 WRONG = -1
 
@@ -27,7 +27,7 @@ class Price:
         return self.drafting + self.per_token * k if k else self.plain
 
 
-def decode(answer: Foresight, k: int) -> tuple[list[int], list[int], int]:
+def decode(answer: Redraft, k: int) -> tuple[list[int], list[int], int]:
     """Drafted and accepted tokens of each step that drafts, and how many steps there are; token i
     of the text is i, and draft tokens are compared with it one by one."""
     text = list(range(answer.output_tokens + answer.k + 1))
@@ -48,35 +48,35 @@ def decode(answer: Foresight, k: int) -> tuple[list[int], list[int], int]:
     return drafts, accepted, num_steps
 
 
-def timed(index: int, foresight: Foresight, k: int, price: Price) -> Answer:
+def timed(index: int, redraft: Redraft, k: int, price: Price) -> Answer:
     """The request that `decode` would have been at K = k; 0: plain decoding."""
-    behind = max(0, foresight.output_tokens - 1)
-    drafted, accepted, num_steps = decode(foresight, k) if k else ([], [], behind)
+    behind = max(0, redraft.output_tokens - 1)
+    drafted, accepted, num_steps = decode(redraft, k) if k else ([], [], behind)
     plain = num_steps - len(drafted)
     spent = sum(map(price.step, drafted)) + plain * price.plain
     return Answer(
-        (index, 0), "short_qa", foresight.output_tokens, price.ttft, price.ttft + spent,
+        (index, 0), "short_qa", redraft.output_tokens, price.ttft, price.ttft + spent,
         tuple(drafted), tuple(accepted), num_steps + 1,
     )  # fmt: skip
 
 
-def independent(alpha: float, k: int, lengths: Sequence[int], seed: int = 1) -> list[Foresight]:
+def independent(alpha: float, k: int, lengths: Sequence[int], seed: int = 1) -> list[Redraft]:
     """Drafts of `k` tokens, each right with probability `alpha`, whatever its place."""
     rng = np.random.default_rng(seed)
     found = []
     for length in lengths:
         hits = rng.random((length - 1, k)) < alpha
         matched = np.cumprod(hits, axis=1).sum(axis=1)
-        found.append(Foresight(k, length, (k,) * (length - 1), tuple(map(int, matched))))
+        found.append(Redraft(k, length, (k,) * (length - 1), tuple(map(int, matched))))
     return found
 
 
 @st.composite
-def foresights(
+def redrafts(
     draw: st.DrawFn, *, least_drafted: int = 0, longest: int = 24, k: int | None = None
-) -> Foresight:
+) -> Redraft:
     largest = draw(st.integers(max(1, least_drafted), 8)) if k is None else k
     length = draw(st.integers(0, longest))
     drafted = [draw(st.integers(least_drafted, largest)) for _ in range(length - 1)]
     matched = [draw(st.integers(0, number)) for number in drafted]
-    return Foresight(largest, length, tuple(drafted), tuple(matched))
+    return Redraft(largest, length, tuple(drafted), tuple(matched))

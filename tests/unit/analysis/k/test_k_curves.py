@@ -115,8 +115,8 @@ def test_a_prediction_knows_the_memory_of_its_own_k_only() -> None:
         return Prediction(k, *figures, exactly(speedup))
 
     told = [prediction(1, 1.5), prediction(2, None), prediction(4, 1.7)]
-    curve = predicted_curve(told, Source.REPLAYED, "how", 1.25)
-    assert (curve.source, curve.note) == (Source.REPLAYED, "how")
+    curve = predicted_curve(told, Source.REDRAFTED, "how", 1.25)
+    assert (curve.source, curve.note) == (Source.REDRAFTED, "how")
     assert [point.memory_gb for point in curve.points] == [None, None, 1.25]
     assert curve.points[2] == KFigures(
         4, exactly(1.7), Estimate(9.0, 8.0, 10), Estimate(4.1, 0.0, 99.0), exactly(0.5), 1.25

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from k_answers import Price, foresights, independent, timed
+from k_answers import Price, independent, redrafts, timed
 
 from specviz.analysis import theory
 from specviz.analysis.k.answers import Answer, by_key, drafting_step, step_ms
 from specviz.analysis.k.predict import Estimate, predict
-from specviz.analysis.k.replay import Foresight
+from specviz.analysis.k.redraft import Redraft
 from specviz.analysis.k.step_cost import StepCost, fit_step_cost
 
 LARGEST = 15
@@ -22,7 +22,7 @@ FLAT = StepCost(10.0, 0.0, None, "made up")
 LENGTHS = [20 + 7 * (index % 30) for index in range(150)]
 
 
-def run_of(answers: list[Foresight], k: int, price: Price = PRICE) -> list[Answer]:
+def run_of(answers: list[Redraft], k: int, price: Price = PRICE) -> list[Answer]:
     return [timed(index, answer, k, price) for index, answer in enumerate(answers)]
 
 
@@ -39,7 +39,7 @@ def speedup_of(plain: list[Answer], run: list[Answer]) -> float:
 
 
 @pytest.fixture(scope="module", params=[0.4, 0.8])
-def drawn(request: pytest.FixtureRequest) -> tuple[float, list[Foresight]]:
+def drawn(request: pytest.FixtureRequest) -> tuple[float, list[Redraft]]:
     return request.param, independent(request.param, LARGEST, LENGTHS)
 
 
@@ -69,14 +69,14 @@ def _tpot(run: list[Answer]) -> float:
 
 
 @pytest.mark.parametrize("slower", [1.0, 1.7])
-def test_a_replay_is_the_run_of_every_k_even_on_a_slower_machine(drawn, slower: float) -> None:
-    """The machine of the replay tells how step times bend, the run how long they are."""
+def test_a_redraft_is_the_run_of_every_k_even_on_a_slower_machine(drawn, slower: float) -> None:
+    """The machine of the redraft tells how step times bend, the run how long they are."""
     _, answers = drawn
     run, plain = run_of(answers, LARGEST), run_of(answers, 0)
-    replays = {(index, 0): answer for index, answer in enumerate(answers)}
+    redrafts = {(index, 0): answer for index, answer in enumerate(answers)}
     cost = cost_of(PRICE, slower=slower)
     ks = range(1, LARGEST + 1)
-    for found in predict(run, by_key(plain), cost, ks, replays):
+    for found in predict(run, by_key(plain), cost, ks, redrafts):
         again = run_of(answers, found.k)
         assert found.mean_acceptance_length.value == pytest.approx(length_of(again))
         assert found.draft_acceptance_rate.value == pytest.approx((length_of(again) - 1) / found.k)
@@ -101,7 +101,7 @@ def test_steps_of_a_lookup_without_a_draft_do_not_pay_for_drafting(share: float)
     """Only those that found something cost 12 ms and more, the others 10."""
     random = np.random.default_rng(3)
 
-    def lookup(answer: Foresight) -> Foresight:
+    def lookup(answer: Redraft) -> Redraft:
         found = random.random(len(answer.drafted)) < share
         pairs = zip(answer.matched, found, strict=True)
         drafted = tuple(LARGEST * int(one) for one in found)
@@ -109,8 +109,8 @@ def test_steps_of_a_lookup_without_a_draft_do_not_pay_for_drafting(share: float)
 
     answers = [lookup(answer) for answer in independent(0.8, LARGEST, LENGTHS[:30])]
     run, plain = run_of(answers, LARGEST), run_of(answers, 0)
-    replays = {(index, 0): answer for index, answer in enumerate(answers)}
-    for found in predict(run, by_key(plain), cost_of(PRICE), [1, 3, 8, LARGEST], replays):
+    redrafts = {(index, 0): answer for index, answer in enumerate(answers)}
+    for found in predict(run, by_key(plain), cost_of(PRICE), [1, 3, 8, LARGEST], redrafts):
         assert found.speedup is not None
         assert found.speedup.value == pytest.approx(speedup_of(plain, run_of(answers, found.k)))
 
@@ -119,9 +119,9 @@ def test_a_line_through_two_points_leaves_out_the_price_of_drafting_at_all(drawn
     """10 ms plain and 27 at K = 15 make 11.13 ms at K = 1; in truth it is 13."""
     _, answers = drawn
     run, plain = run_of(answers, LARGEST), run_of(answers, 0)
-    replays = {(index, 0): answer for index, answer in enumerate(answers)}
+    redrafts = {(index, 0): answer for index, answer in enumerate(answers)}
     line = fit_step_cost({0.0: 10.0, 15.0: 27.0}, "two points")
-    (found,) = predict(run, by_key(plain), line, [1], replays)
+    (found,) = predict(run, by_key(plain), line, [1], redrafts)
     again = run_of(answers, 1)
     first = sum(a.ttft_ms for a in again)
     guessed = sum(a.num_steps for a in again) * (10 + 17 / 15)
@@ -131,20 +131,20 @@ def test_a_line_through_two_points_leaves_out_the_price_of_drafting_at_all(drawn
     assert found.speedup.value > 1.1 * speedup_of(plain, again)
 
 
-lookup = foresights(k=6).filter(lambda answer: any(timed(0, answer, 6, PRICE).drafted))
+lookup = redrafts(k=6).filter(lambda answer: any(timed(0, answer, 6, PRICE).drafted))
 lookups = st.lists(lookup, min_size=1, max_size=8)
 
 
 @settings(deadline=None, max_examples=40)
 @given(lookups, st.booleans(), st.sampled_from([(0, 6), (0, 1, 6), (1, 6)]), st.randoms())
-def test_its_own_k_is_what_was_measured(answers, replayed, timed_ks, random) -> None:
+def test_its_own_k_is_what_was_measured(answers, redrafted, timed_ks, random) -> None:
     run = [
         replace(answer, e2el_ms=answer.e2el_ms * random.uniform(0.5, 2))
         for answer in run_of(answers, 6)
     ]
     plain = run_of(answers, 0)
-    replays = {(index, 0): answer for index, answer in enumerate(answers)} if replayed else None
-    (found,) = predict(run, by_key(plain), cost_of(PRICE, timed_ks), [6], replays)
+    redrafts = {(index, 0): answer for index, answer in enumerate(answers)} if redrafted else None
+    (found,) = predict(run, by_key(plain), cost_of(PRICE, timed_ks), [6], redrafts)
     assert found.mean_acceptance_length.value == pytest.approx(length_of(run))
     drafted = sum(sum(answer.drafted) for answer in run)
     assert found.draft_acceptance_rate.value == pytest.approx(
@@ -185,13 +185,13 @@ def test_a_step_costs_what_its_draft_tokens_do() -> None:
     assert found.tpot_ms.value == pytest.approx(CUT_STEPS * 10 * (4 + 1) / (4 + 3) / 8)
 
 
-@pytest.mark.parametrize("replayed", [False, True])
-def test_intervals_hold_the_value_and_narrow_with_prompts(replayed: bool) -> None:
+@pytest.mark.parametrize("redrafted", [False, True])
+def test_intervals_hold_the_value_and_narrow_with_prompts(redrafted: bool) -> None:
     def width(count: int) -> float:
         answers = independent(0.6, LARGEST, LENGTHS[:count])
-        replays = dict(zip([(i, 0) for i in range(count)], answers, strict=True))
+        redrafts = dict(zip([(i, 0) for i in range(count)], answers, strict=True))
         run, plain = run_of(answers, LARGEST), by_key(run_of(answers, 0))
-        found = predict(run, plain, cost_of(PRICE), [4], replays if replayed else None)[0]
+        found = predict(run, plain, cost_of(PRICE), [4], redrafts if redrafted else None)[0]
         assert found.speedup is not None
         for figure in (
             found.mean_acceptance_length,
@@ -250,15 +250,15 @@ def test_turns_and_repetitions_of_a_prompt_are_no_prompts_of_their_own() -> None
 
 
 def test_what_cannot_be_compared_is_left_out() -> None:
-    """Answers without a draft, without a baseline, or that were not replayed."""
+    """Answers without a draft, without a baseline, or that were not redrafted."""
     answers = independent(0.7, LARGEST, LENGTHS[:7])
     run, plain = run_of(answers, LARGEST), by_key(run_of(answers, 0))
     run[0] = replace(run[0], drafted=(), accepted=())
     some = {key: answer for key, answer in plain.items() if key[0] != 1}
-    replays = {(index, 0): answers[index] for index in range(7) if index != 2}
+    redrafts = {(index, 0): answers[index] for index in range(7) if index != 2}
     cost = cost_of(PRICE)
-    left = predict(run[3:], plain, cost, [4], {k: v for k, v in replays.items() if k[0] > 2})
-    assert predict(run, some, cost, [4], replays) == left
+    left = predict(run[3:], plain, cost, [4], {k: v for k, v in redrafts.items() if k[0] > 2})
+    assert predict(run, some, cost, [4], redrafts) == left
     assert (
         predict(run[1:], {}, cost, [4])[0].mean_acceptance_length
         == predict(run, {}, cost, [4])[0].mean_acceptance_length
@@ -271,9 +271,9 @@ def test_what_cannot_be_compared_is_left_out() -> None:
 def test_without_a_baseline_step_times_pass_through_the_run() -> None:
     answers = independent(0.7, LARGEST, LENGTHS[:20])
     run = run_of(answers, LARGEST)
-    replays = {(index, 0): answer for index, answer in enumerate(answers)}
+    redrafts = {(index, 0): answer for index, answer in enumerate(answers)}
     slower = cost_of(PRICE, slower=2.0)
-    for found in predict(run, {}, slower, [1, 8, LARGEST], replays):
+    for found in predict(run, {}, slower, [1, 8, LARGEST], redrafts):
         assert found.speedup is None
         assert found.tpot_ms.value == pytest.approx(_tpot(run_of(answers, found.k)))
 

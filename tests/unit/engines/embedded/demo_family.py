@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from specviz.config import EngineKind, Method, RunConfig, Sampling
+from specviz.config import EngineKind, RunConfig, Sampling
 from specviz.engines.embedded.opening import open_engine
+from specviz.methods import Method
 from specviz.prompts.shipped import load_prompts
 from specviz.trace import fold
 

@@ -13,14 +13,14 @@ import pytest
 import torch
 from tiny_models import CPU, load_tiny, save_tiny
 
-from specviz.config import Method, Sampling
+from specviz.config import Sampling
 from specviz.engines.embedded.decode import Decoder, Round
 from specviz.engines.embedded.opening import model_in, tokenizer_in
 from specviz.engines.embedded.options import Options
 from specviz.engines.embedded.proposers.draft_model import DraftModel
 from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.sampler import Sampler
-from specviz.methods import METHODS
+from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 
@@ -34,19 +34,10 @@ K_AND_CATEGORY = (
     (8, "code_generation"),
 )
 WAYS = [
-    (Method.DRAFT_MODEL, "chain"),
-    (Method.NGRAM, "chain"),
-    (Method.SUFFIX, "chain"),
-    (Method.SUFFIX, "tree"),
-    (Method.LAYER_SKIP, "chain"),
-    (Method.SWIFT, "chain"),
-    (Method.MIRROR, "chain"),
-    (Method.MEDUSA, "tree"),
-    (Method.MEDUSA, "chain"),
-    (Method.EAGLE, "chain"),
-    (Method.EAGLE, "tree"),
-    (Method.EAGLE3, "chain"),
-    (Method.EAGLE3, "tree"),
+    (method, shape)
+    for method, record in METHODS.items()
+    if record.embedded_k
+    for shape in record.shapes
 ]
 
 

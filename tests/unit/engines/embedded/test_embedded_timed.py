@@ -10,13 +10,14 @@ from tiny_models import load_tiny, save_eagle, save_medusa, save_tiny
 
 from specviz.analysis.metrics import summarise
 from specviz.analysis.sample_metrics import metrics_of
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.engines.embedded.opening import tokenizer_in
 from specviz.engines.embedded.options import Options
 from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.timed import TimedEmbedded, sample_of
 from specviz.errors import RequestRefused
+from specviz.methods import Method
 from specviz.paths import DEMO_TARGET
 from specviz.trace import Fidelity, RequestStarted, Step, fold
 

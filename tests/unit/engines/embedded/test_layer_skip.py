@@ -7,11 +7,11 @@ import torch
 from demo_family import answers
 from random_models import decode, random_llama, rounds, sampler
 
-from specviz.config import Method
 from specviz.engines.embedded.model import Sublayers
 from specviz.engines.embedded.proposers.chain_builder import ChainBuilder
 from specviz.engines.embedded.proposers.layer_skip import LayerSkip, alternating
 from specviz.engines.embedded.proposers.self_draft import SelfDrafter
+from specviz.methods import Method
 
 PROMPT = [3, 1, 4, 1, 5, 9, 2, 6]
 NOTHING_SKIPPED = Sublayers((True,) * 4, (True,) * 4)

@@ -11,10 +11,10 @@ import torch
 from demo_family import answers
 from random_models import CPU, decode, random_llama, rounds, sampler
 
-from specviz.config import Method
 from specviz.engines.embedded.decode import Decoder
 from specviz.engines.embedded.proposers.mirror import Mirror
 from specviz.engines.embedded.proposers.side_thread import IDLE_S, SideThread
+from specviz.methods import Method
 
 PROMPT = [3, 1, 4, 1, 5, 9, 2, 6]
 

@@ -11,10 +11,10 @@ from exactness import CHAIN, TREE, Check, Shape, problem
 from model_checks import mutate
 from tiny_family import Case, TinyFamily, check_case
 
-from specviz.config import Method
 from specviz.engines.embedded import verify as verify_module
 from specviz.engines.embedded.decode import Decoder
 from specviz.engines.embedded.proposers.chain_builder import ChainBuilder
+from specviz.methods import Method
 
 SAMPLES = 10_000
 CERTAIN = 1e-8

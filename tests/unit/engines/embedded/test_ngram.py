@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_models import decode, random_llama, sampler
 
-from specviz.config import Method
 from specviz.engines.embedded.proposers.ngram import Ngram
+from specviz.methods import Method
 
 
 def looked_up(context: list[int], k: int, shortest: int, longest: int) -> tuple[int, list[int]]:

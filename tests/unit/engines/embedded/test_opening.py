@@ -7,13 +7,15 @@ import sys
 
 import pytest
 
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.engines.embedded import opening
 from specviz.engines.embedded.options import dtype_of
+from specviz.methods import Method
 
 PROGRAM = """
 from concurrent.futures import ThreadPoolExecutor
-from specviz.config import EngineKind, Method, RunConfig
+from specviz.config import EngineKind, RunConfig
+from specviz.methods import Method
 from specviz.opening import warm_up
 
 def opened(method):

@@ -6,9 +6,10 @@ from functools import cache
 
 import pytest
 
-from specviz.analysis.k.replay import Foresight, replay
-from specviz.config import EngineKind, Method, Prompt, RunConfig, Sampling
+from specviz.analysis.k.redraft import Redraft, steps_at
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.opening import open_engine
+from specviz.methods import Method
 from specviz.prompts.shipped import load_prompts
 from specviz.trace import Trace, fold
 
@@ -37,7 +38,7 @@ def answered(method: Method, k: int) -> list[Trace]:
 
 
 @cache
-def redrafted(method: Method) -> tuple[Foresight, ...]:
+def redrafted(method: Method) -> tuple[Redraft, ...]:
     """From one engine at the largest K, over the answers that this K gave."""
     largest = LARGEST.get(method, 15)
     engine, _ = open_engine(arm(method, largest))
@@ -52,10 +53,10 @@ def redrafted(method: Method) -> tuple[Foresight, ...]:
 def test_redrafting_gives_the_steps_of_a_real_run(method: Method, k: int):
     for trace, answer in zip(answered(method, k), redrafted(method), strict=True):
         drafting = [step for step in trace.steps if step.drafted]
-        replayed = replay(answer, k)
-        assert replayed.accepted == tuple(step.num_accepted for step in drafting)
-        assert replayed.drafted == tuple(len(step.drafted) for step in drafting)
-        assert replayed.num_steps == len(trace.steps) - 1
+        steps = steps_at(answer, k)
+        assert steps.accepted == tuple(step.num_accepted for step in drafting)
+        assert steps.drafted == tuple(len(step.drafted) for step in drafting)
+        assert steps.num_steps == len(trace.steps) - 1
 
 
 def test_an_answer_of_another_model_is_followed():

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_models import decode, random_llama, sampler
 
-from specviz.config import Method
 from specviz.engines.embedded.proposers.suffix import Suffix
 from specviz.engines.embedded.proposers.suffix_tree import SuffixTree
+from specviz.methods import Method
 
 TEXT = st.lists(st.integers(0, 3), max_size=40)
 DEPTH = 5

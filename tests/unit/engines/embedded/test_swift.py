@@ -9,7 +9,6 @@ import torch
 from demo_family import answers
 from random_models import decode, random_llama, rounds
 
-from specviz.config import Method
 from specviz.engines.embedded.proposers.layer_search import (
     LayerSearch,
     SearchSettings,
@@ -18,6 +17,7 @@ from specviz.engines.embedded.proposers.layer_search import (
 )
 from specviz.engines.embedded.proposers.self_draft import SelfDrafter
 from specviz.engines.embedded.proposers.swift import Swift, SwiftSettings
+from specviz.methods import Method
 
 PROMPT = [3, 1, 4, 1, 5, 9, 2, 6]
 

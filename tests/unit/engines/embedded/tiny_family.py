@@ -20,7 +20,7 @@ from remembered import (
 )
 from tiny_models import CPU, load_tiny, save_eagle, save_eagle3, save_medusa, save_tiny
 
-from specviz.config import Method, Sampling
+from specviz.config import Sampling
 from specviz.engines.embedded.decode import Decoder
 from specviz.engines.embedded.model import Llama
 from specviz.engines.embedded.options import Options
@@ -28,6 +28,7 @@ from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.proposers.self_draft import SelfDrafter
 from specviz.engines.embedded.proposers.swift import Swift, SwiftSettings
 from specviz.engines.embedded.sampler import Sampler
+from specviz.methods import Method
 
 VOCABULARY = 6
 PROMPT = (2, 3, 4, 2, 3)

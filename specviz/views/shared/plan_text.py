@@ -1,0 +1,66 @@
+"""A benchmark's size and progress in words. Pure."""
+
+from __future__ import annotations
+
+from specviz.analysis.text import duration
+from specviz.bench.plan import Plan
+from specviz.bench.progress import BenchPhase, Progress
+from specviz.bench.schedule import rounds_of_arms
+from specviz.views.shared.text import counted, status_name
+
+
+def plan_summary(plan: Plan, prompts: int, turns: int, servers_at_once: int) -> str:
+    """How many requests the plan is: `6 arms × 2 loads × … = 576 requests; 3 servers …`.
+
+    `turns`: user turns of all prompts, each of them a request. `servers_at_once`: what does not
+    fit side by side is measured in groups, each with the baseline.
+    """
+    cells = sum(len(plan.cells(arm)) for arm in plan.arms)
+    if cells == len(plan.arms) * len(plan.loads) * len(plan.temperatures):
+        factors = [
+            counted(len(plan.arms), "arm"),
+            counted(len(plan.loads), "load"),
+            counted(len(plan.temperatures), "temperature"),
+        ]
+    else:
+        places = [len(plan.cells(arm)) for arm in plan.arms]
+        factors = [
+            f"{counted(len(plan.arms), 'arm')} at {min(places)} to {max(places)} loads and "
+            f"temperatures ({cells} in all)"
+        ]
+    asked = counted(prompts, "prompt")
+    if turns > prompts:
+        asked += f" with {counted(turns, 'turn')}"
+    factors += [asked, counted(plan.repetitions, "run")]
+    requests = cells * turns * plan.repetitions
+    rounds = rounds_of_arms(plan, servers_at_once).total()
+    text = f"{' × '.join(factors)} = {counted(requests, 'request')}"
+    if more := rounds * turns - requests:
+        text += f", and {more:,} of the baseline again with each group of servers"
+    return f"{text}; {_servers(plan)}"
+
+
+def progress_line(progress: Progress) -> str:
+    """`312 of 576 requests · 1 min 40 s left`."""
+    parts = [f"{progress.done:,} of {progress.planned:,} requests"]
+    if progress.phase.is_final:
+        parts.append(f"{status_name(progress.phase)} after {duration(progress.elapsed_s)}")
+    elif progress.phase is BenchPhase.PAUSED:
+        parts.append("paused")
+    elif progress.left_s is None:
+        parts.append("time left: not known before the first requests are measured")
+    else:
+        parts.append(f"{duration(progress.left_s)} left")
+    return " · ".join(parts)
+
+
+def share_done(done: int, planned: int) -> float:
+    """0 to 1; nothing planned is nothing done."""
+    return min(1.0, done / planned) if planned else 0.0
+
+
+def _servers(plan: Plan) -> str:
+    started = sum(arm.starts_server for arm in plan.arms)
+    if not started:
+        return "no server is started"
+    return "1 vLLM server is started" if started == 1 else f"{started} vLLM servers are started"
