@@ -64,7 +64,7 @@ def facts_of_benchmark(
 
 
 async def facts_of_server(url: str) -> tuple[KnownFacts, FoundServer]:
-    """Load, answer length and acceptance as a running server counts them.
+    """Load, answer length and memory pressure as a running server counts them.
 
     Raises UsageError for something that is not a URL, ServerUnreachable, NotAnOpenAIServer.
     """
@@ -81,7 +81,7 @@ async def facts_of_server(url: str) -> tuple[KnownFacts, FoundServer]:
 
 
 def facts_of_load(found: FoundServer, load: ServerLoad) -> KnownFacts:
-    """What a server's `/metrics` answers; the notes say what they do not."""
+    """What a server's `/metrics` shows; the notes say what they do not."""
     since = f"server {found.url}, since it started"
     answers: dict[str, Answer] = {}
     sources: dict[str, Evidence] = {}

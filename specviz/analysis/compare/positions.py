@@ -26,10 +26,10 @@ def rates_by_position(requests: pd.DataFrame) -> list[PositionRate]:
     `acceptance_rate_per_pos` of each request (list or None) counts with its `num_drafts`, which is
     exact: they are shares of it. The interval resamples `conversation`s.
     """
-    told = requests[(requests["num_drafts"] > 0) & requests["acceptance_rate_per_pos"].notna()]
-    if not len(told):
+    counted = requests[(requests["num_drafts"] > 0) & requests["acceptance_rate_per_pos"].notna()]
+    if not len(counted):
         return []
-    totals = _per_prompt(told)
+    totals = _per_prompt(counted)
     draws = resampled(totals)
     rates = totals[:, 1:].sum(axis=0) / totals[:, 0].sum()
     found = []
@@ -41,13 +41,13 @@ def rates_by_position(requests: pd.DataFrame) -> list[PositionRate]:
     return found
 
 
-def _per_prompt(told: pd.DataFrame) -> Array:
+def _per_prompt(counted: pd.DataFrame) -> Array:
     """[prompts, 1 + positions]: drafts, and how many of them were accepted at each position."""
-    depths = max(map(len, told["acceptance_rate_per_pos"]))
-    drafts = told["num_drafts"].to_numpy(dtype=float)
-    rates = np.zeros((len(told), depths))
-    for row, own in enumerate(told["acceptance_rate_per_pos"]):
+    depths = max(map(len, counted["acceptance_rate_per_pos"]))
+    drafts = counted["num_drafts"].to_numpy(dtype=float)
+    rates = np.zeros((len(counted), depths))
+    for row, own in enumerate(counted["acceptance_rate_per_pos"]):
         rates[row, : len(own)] = own
     counts = pd.DataFrame(np.column_stack([drafts, rates * drafts[:, None]]))
-    totals: Array = counts.groupby(told["conversation"].to_numpy()).sum().to_numpy()
+    totals: Array = counts.groupby(counted["conversation"].to_numpy()).sum().to_numpy()
     return totals

@@ -53,7 +53,7 @@ def new_board(store: Store) -> Iterator[Callable[..., BenchBoard]]:
 
 @pytest.fixture
 def new_plan(tmp_path: Path) -> Callable[..., Plan]:
-    """`prompts` conversations of `turns` turns, on the baseline unless told otherwise."""
+    """`prompts` conversations of `turns` turns, by default on the baseline."""
 
     def make(*arms: PlanArm, prompts: int = 6, turns: int = 1, **settings: Any) -> Plan:
         path = tmp_path / f"{prompts}x{turns}.jsonl"

@@ -70,8 +70,10 @@ async def test_a_stream_takes_the_next_prompt_as_soon_as_it_is_free() -> None:
 
 async def test_a_later_turn_sends_what_was_said() -> None:
     engine = FakeEngine()
-    told = Conversation("id", ("one", "two", "three"), "qa", 7, (Message("system", "Be brief."),))
-    answers = await asked(talks_of((told,)), engine, concurrency=4)
+    conversation = Conversation(
+        "id", ("one", "two", "three"), "qa", 7, (Message("system", "Be brief."),)
+    )
+    answers = await asked(talks_of((conversation,)), engine, concurrency=4)
     assert [answer.turn for answer in answers] == [0, 1, 2]
     assert [prompt.text for prompt in engine.asked] == ["one", "two", "three"]
     assert [message["content"] for message in engine.asked[2].messages] == [
@@ -134,7 +136,7 @@ async def test_a_conversation_is_left_between_its_turns_with_what_was_said() -> 
     assert left == {0: ("answer to prompt 0.0", "answer to prompt 0.1"), 1: ()}
 
 
-async def test_while_it_waits_for_an_arrival_it_may_be_told_to_end() -> None:
+async def test_while_it_waits_for_an_arrival_it_may_be_stopped() -> None:
     engine = FakeEngine()
     go = True
     block = Asked(talks_of(conversations(50)), engine, lambda: go)
@@ -174,7 +176,7 @@ async def test_arrivals_are_repeatable_and_as_many_as_asked_for() -> None:
 
 
 @pytest.mark.parametrize("load", [Load(concurrency=4), Load(request_rate=300.0)])
-async def test_the_clients_own_delay_is_small_and_told(load: Load) -> None:
+async def test_the_clients_own_delay_is_small_and_reported(load: Load) -> None:
     engine = FakeEngine(seconds=0.005)
     answers = await asked(
         talks_of(conversations(40)), engine, concurrency=load.concurrency, rate=load.request_rate

@@ -100,9 +100,9 @@ def test_an_engine_that_dies_ends_its_arm_alone(store: Store, new_board, new_pla
     assert ended(board, benchmark_id) is BenchPhase.PARTIAL
     assert len(mortal.asked) == 4
     assert healthy.answered.total() == 10
-    told = board.progress(benchmark_id)
-    assert [arm.phase for arm in told.arms] == ["finished", "failed"]
-    assert told.arms[1].note == "The engine core died."
+    progress = board.progress(benchmark_id)
+    assert [arm.phase for arm in progress.arms] == ["finished", "failed"]
+    assert progress.arms[1].note == "The engine core died."
     row = store.read(read_benchmark, benchmark_id)
     assert "ngram" in row.error and "The engine core died." in row.error
     arms = results_of(store, benchmark_id).arms
@@ -255,10 +255,10 @@ def test_a_store_that_fails_ends_it_in_its_own_words(
     board = new_board({Method.BASELINE: engine})
     benchmark_id = board.start(new_plan(prompts=50))
     until(lambda: board.progress(benchmark_id).phase.is_final)
-    told = board.progress(benchmark_id)
-    assert told.phase is BenchPhase.FAILED
-    assert told.error.count("No space left on device") == 1
-    assert "Error:" not in told.error
+    progress = board.progress(benchmark_id)
+    assert progress.phase is BenchPhase.FAILED
+    assert progress.error.count("No space left on device") == 1
+    assert "Error:" not in progress.error
     is_freed = True
     assert resumed(board, benchmark_id) is BenchPhase.FINISHED
     assert_complete(store, benchmark_id, 50)

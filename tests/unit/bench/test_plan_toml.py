@@ -50,7 +50,7 @@ def test_a_list_of_k_is_an_arm_each_and_rates_alone_are_no_closed_loop() -> None
     assert len(set(plan.arm_names)) == 3
 
 
-def test_folders_and_files_are_found_beside_the_plan(tmp_path: Path) -> None:
+def test_folders_and_files_are_found_next_to_the_plan(tmp_path: Path) -> None:
     (tmp_path / "weights").mkdir()
     path = tmp_path / "plan.toml"
     path.write_text(

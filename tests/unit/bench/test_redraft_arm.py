@@ -1,4 +1,4 @@
-"""A real redraft of a real benchmark on the embedded engine tells what its other arms measured."""
+"""A real redraft of a benchmark on the embedded engine gives what its other arms measured."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
 
 
 def redrafted(store: Store, benchmark_id: str, arm: int) -> list[tuple[int, int]]:
-    told: list[tuple[int, int]] = []
-    redraft_arm(store, benchmark_id, arm, lambda *progress: told.append(progress), lambda: False)
-    return told
+    reports: list[tuple[int, int]] = []
+    redraft_arm(store, benchmark_id, arm, lambda *progress: reports.append(progress), lambda: False)
+    return reports
 
 
 def known(small: Kept, arm: int, k: int) -> Evidence:
@@ -76,11 +76,11 @@ def test_its_own_k_is_what_was_measured(small: Kept, arm: int, k: int) -> None:
     assert cut.mean_acceptance_length.value == pytest.approx(cell.acceptance.mean_acceptance_length)
 
 
-def test_which_k_is_told_as_data(small: Kept) -> None:
+def test_which_k_as_data(small: Kept) -> None:
     store, benchmark_id, cells = small
-    told = k_answer(store, benchmark_id, "draft_model")
-    assert json.loads(json.dumps(told)) == told | {"place": dict(told["place"])}
-    sources = told["sources"]
+    answer = k_answer(store, benchmark_id, "draft_model")
+    assert json.loads(json.dumps(answer)) == answer | {"place": dict(answer["place"])}
+    sources = answer["sources"]
     assert list(sources) == ["measured here", "redrafted exactly", "predicted from one run"]
     ratios = {k: cells[arm].speedup for arm, k in ((SMALL, 1), (LARGEST, 3))}
     assert {point["k"] for point in sources["measured here"]["ks"]} == {1, 3}

@@ -1,4 +1,4 @@
-"""Redrafts in the background: one at a time, in turn with what measures, and told how they end."""
+"""Redrafts in the background: one at a time, never during a measurement, each with its outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small file in every form, and how a file that is refused is told."""
+"""A small file in every form, and the message for a refused file."""
 
 from __future__ import annotations
 

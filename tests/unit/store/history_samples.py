@@ -19,8 +19,8 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Told:
-    """What one line says, in plain Python."""
+class MadeLine:
+    """One line, as plain Python."""
 
     item: Item
     at: datetime
@@ -41,30 +41,30 @@ class Told:
         return (self.item.kind.value,)
 
 
-def put(store: Store, *lines: Told) -> None:
+def put(store: Store, *lines: MadeLine) -> None:
     """Write lines with everything under them, and delete those that are to be."""
 
     def write(cursor: DuckDBPyConnection) -> None:
-        for told in lines:
-            _insert(cursor, told)
-        delete(cursor, [told.item for told in lines if told.deleted], NOON)
+        for line in lines:
+            _insert(cursor, line)
+        delete(cursor, [line.item for line in lines if line.deleted], NOON)
 
     store.write(write)
 
 
-def _insert(cursor: DuckDBPyConnection, told: Told) -> None:
-    item = told.item
+def _insert(cursor: DuckDBPyConnection, line: MadeLine) -> None:
+    item = line.item
     if item.kind is Kind.TOOL_RESULT:
-        _insert_elsewhere(cursor, told)
+        _insert_elsewhere(cursor, line)
     elif item.kind is Kind.BENCHMARK:
-        insert_benchmark(cursor, item.item_id, told.at, told.name, told.statuses[0])
-        for place, method in enumerate(told.methods):
-            _insert_run(cursor, told, f"{item.item_id}-{place}", method, item.item_id)
+        insert_benchmark(cursor, item.item_id, line.at, line.name, line.statuses[0])
+        for place, method in enumerate(line.methods):
+            _insert_run(cursor, line, f"{item.item_id}-{place}", method, item.item_id)
     else:
-        _insert_run(cursor, told, item.item_id, told.methods[0], f"group {item.item_id}")
-        rename(cursor, item, told.name)
-    write_note(cursor, [item], told.note)
-    tag(cursor, [item], told.tags)
+        _insert_run(cursor, line, item.item_id, line.methods[0], f"group {item.item_id}")
+        rename(cursor, item, line.name)
+    write_note(cursor, [item], line.note)
+    tag(cursor, [item], line.tags)
 
 
 def insert_benchmark(
@@ -76,28 +76,28 @@ def insert_benchmark(
     insert(cursor, "benchmarks", row)
 
 
-def _insert_elsewhere(cursor: DuckDBPyConnection, told: Told) -> None:
-    row = {"elsewhere_id": told.item.item_id, "name": told.name, "tool": "vllm bench serve",
-           "file_name": "f.json", "file_sha256": "0", "imported_at": told.at.replace(tzinfo=None),
-           "method": told.methods[0], "model": told.models[0], "server": told.servers[0],
+def _insert_elsewhere(cursor: DuckDBPyConnection, line: MadeLine) -> None:
+    row = {"elsewhere_id": line.item.item_id, "name": line.name, "tool": "vllm bench serve",
+           "file_name": "f.json", "file_sha256": "0", "imported_at": line.at.replace(tzinfo=None),
+           "method": line.methods[0], "model": line.models[0], "server": line.servers[0],
            "num_requests": 7, "document": "{}"}  # fmt: skip
     insert(cursor, "elsewhere", row)
 
 
 def _insert_run(
-    cursor: DuckDBPyConnection, told: Told, run_id: str, method: str, group_id: str
+    cursor: DuckDBPyConnection, line: MadeLine, run_id: str, method: str, group_id: str
 ) -> None:
-    at = told.at.replace(tzinfo=None)
-    embedded = told.servers == ("in the app",)
-    row = {"run_id": run_id, "group_id": group_id, "status": told.statuses[0], "started_at": at,
+    at = line.at.replace(tzinfo=None)
+    embedded = line.servers == ("in the app",)
+    row = {"run_id": run_id, "group_id": group_id, "status": line.statuses[0], "started_at": at,
            "engine": "embedded" if embedded else "vllm", "method": method,
-           "model": told.models[0], "server_url": None if embedded else told.servers[0],
+           "model": line.models[0], "server_url": None if embedded else line.servers[0],
            "traced": True, "temperature": 0.0, "top_p": 1.0, "max_tokens": 9, "concurrency": 1,
            "options": "{}", "specviz_version": "0.1"}  # fmt: skip
     insert(cursor, "runs", row)
-    for place, prompt in enumerate(told.prompts):
-        category = told.categories[place % len(told.categories)] if told.categories else None
-        fidelity = told.fidelities[place % len(told.fidelities)] if told.fidelities else None
+    for place, prompt in enumerate(line.prompts):
+        category = line.categories[place % len(line.categories)] if line.categories else None
+        fidelity = line.fidelities[place % len(line.fidelities)] if line.fidelities else None
         row = {"request_id": f"{run_id} {place}", "run_id": run_id, "status": "finished",
                "started_at": at + timedelta(seconds=place), "prompt": prompt,
                "category": category, "fidelity": fidelity, "num_steps": 10,

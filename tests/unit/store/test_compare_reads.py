@@ -1,4 +1,4 @@
-"""What the store tells of runs that are compared."""
+"""Reads for the Compare page."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_request_under_way_has_no_answer_yet(store: Store) -> None:
     assert store.read(read_compared, [run.run_id])[0].requests == 0
 
 
-def test_answers_come_with_their_tokens_where_they_are_told(store: Store) -> None:
+def test_answers_come_with_their_tokens_where_they_are_known(store: Store) -> None:
     live = new_run()
     record(store, live, request_events(1, "live"), prompt="Hi")
     arm = benchmark(store)
@@ -150,7 +150,7 @@ def test_candidates_are_the_newest_without_the_deleted(store: Store) -> None:
     assert [one.key for one in store.read(read_candidates, 1)] == [new.run_id, "e"]
 
 
-def test_results_from_elsewhere_are_told_as_they_are(store: Store) -> None:
+def test_results_of_other_tools_are_shown_as_they_are(store: Store) -> None:
     elsewhere(store, method="eagle3", k=3, tpot_p50_ms=7.5)
     (row,) = store.read(read_compared_results, ["none", "e"])
     assert (row.tool, row.method, row.k, row.tpot_p50_ms) == ("vllm bench serve", "eagle3", 3, 7.5)

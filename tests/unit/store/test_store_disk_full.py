@@ -34,7 +34,7 @@ SETUP = """
 """
 
 
-def test_a_full_disk_is_told_and_nothing_is_lost(path: Path) -> None:
+def test_a_full_disk_is_reported_and_nothing_is_lost(path: Path) -> None:
     done = run_python(
         SETUP
         + """

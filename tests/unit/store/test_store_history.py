@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from history_samples import NOON, Told, put, store_run
+from history_samples import NOON, MadeLine, put, store_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,12 +37,12 @@ WORDS = ("Alpha", "beta's", "100 %", "한국어", "_", '"; DROP TABLE runs; --')
 LISTS = ("kinds", "methods", "models", "servers", "categories", "tags", "fidelities", "statuses")
 
 
-def made(rng: random.Random, number: int) -> Told:
+def made(rng: random.Random, number: int) -> MadeLine:
     kind = rng.choice([Kind.RUN, Kind.RUN, Kind.BENCHMARK, Kind.TOOL_RESULT])
     answered = kind is not Kind.TOOL_RESULT
     several = 2 if kind is Kind.BENCHMARK else 1
     prompts = tuple(rng.choice(WORDS) for _ in range(rng.randrange(3) if answered else 0))
-    return Told(
+    return MadeLine(
         item=Item(kind, f"{number:02}"),
         at=NOON - timedelta(hours=rng.randrange(60)),
         methods=tuple(sorted(rng.sample(METHODS, several))),
@@ -70,17 +70,17 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield store
 
 
-def fits(told: Told, wanted: HistoryFilter) -> bool:
+def fits(line: MadeLine, wanted: HistoryFilter) -> bool:
     for name in LISTS:
         chosen = getattr(wanted, name)
-        if chosen and not {*chosen} & {*getattr(told, name)}:
+        if chosen and not {*chosen} & {*getattr(line, name)}:
             return False
     text = wanted.text.strip().lower()
-    where = [told.name, told.note, " ".join(told.tags), " ".join(told.methods), *told.prompts]
+    where = [line.name, line.note, " ".join(line.tags), " ".join(line.methods), *line.prompts]
     return (
-        told.deleted == wanted.deleted
-        and (wanted.since is None or told.at >= wanted.since)
-        and (wanted.until is None or told.at < wanted.until)
+        line.deleted == wanted.deleted
+        and (wanted.since is None or line.at >= wanted.since)
+        and (wanted.until is None or line.at < wanted.until)
         and any(text in one.lower() for one in where)
     )
 
@@ -111,42 +111,42 @@ filters = st.builds(
 @given(wanted=filters)
 def test_a_filter_lets_through_what_plain_python_does(filled: Store, wanted: HistoryFilter) -> None:
     expected = sorted(
-        (told for told in ALL if fits(told, wanted)),
-        key=lambda told: (-told.at.timestamp(), told.item.item_id),
+        (line for line in ALL if fits(line, wanted)),
+        key=lambda line: (-line.at.timestamp(), line.item.item_id),
     )
     found = filled.read(read_history, wanted)
-    assert [row.item for row in found.rows] == [told.item for told in expected]
+    assert [row.item for row in found.rows] == [line.item for line in expected]
     assert found.total == len(expected)
 
 
 def test_a_span_begins_with_its_first_moment_and_ends_before_its_last(filled: Store) -> None:
-    told = next(told for told in ALL if not told.deleted)
+    line = next(line for line in ALL if not line.deleted)
     for wanted, is_in in (
-        (HistoryFilter(since=told.at), True),
-        (HistoryFilter(until=told.at), False),
+        (HistoryFilter(since=line.at), True),
+        (HistoryFilter(until=line.at), False),
     ):
         found = filled.read(read_history, wanted)
-        assert (told.item in [row.item for row in found.rows]) == is_in
+        assert (line.item in [row.item for row in found.rows]) == is_in
 
 
 def test_lines_say_what_was_stored(filled: Store) -> None:
     rows = filled.read(read_history).rows
-    told_of = {told.item: told for told in ALL}
+    made_as = {line.item: line for line in ALL}
     for row in rows:
-        told = told_of[row.item]
-        assert (row.methods, row.models, row.servers) == (told.methods, told.models, told.servers)
-        assert {*row.categories} == {*told.categories} and row.fidelities == told.fidelities
-        assert (row.name or "", row.note or "", row.tags) == (told.name, told.note, told.tags)
+        line = made_as[row.item]
+        assert (row.methods, row.models, row.servers) == (line.methods, line.models, line.servers)
+        assert {*row.categories} == {*line.categories} and row.fidelities == line.fidelities
+        assert (row.name or "", row.note or "", row.tags) == (line.name, line.note, line.tags)
         assert row.deleted_at is None
         if row.item.kind is Kind.RUN:
-            assert row.num_requests == len(told.prompts)
-            assert row.prompt_start == (told.prompts[0] if told.prompts else None)
-            accepted = sum(10 + place for place in range(len(told.prompts)))
-            rate = accepted / (40 * len(told.prompts)) if told.prompts else None
+            assert row.num_requests == len(line.prompts)
+            assert row.prompt_start == (line.prompts[0] if line.prompts else None)
+            accepted = sum(10 + place for place in range(len(line.prompts)))
+            rate = accepted / (40 * len(line.prompts)) if line.prompts else None
             assert row.draft_acceptance_rate == rate
-            assert row.output_throughput == (20.0 if told.prompts else None)
+            assert row.output_throughput == (20.0 if line.prompts else None)
         if row.item.kind is Kind.BENCHMARK:
-            assert (row.num_runs, row.num_requests) == (2, 2 * len(told.prompts))
+            assert (row.num_runs, row.num_requests) == (2, 2 * len(line.prompts))
             assert row.draft_acceptance_rate is None
 
 
@@ -161,8 +161,8 @@ def test_pages_add_up_and_blanks_come_last(filled: Store) -> None:
     assert tuple(row for page in pages for row in page.rows) == rows
     assert {page.total for page in pages} == {len(rows)}
     rates = [row.draft_acceptance_rate for row in rows]
-    told = [rate for rate in rates if rate is not None]
-    assert told == sorted(told, reverse=True) and rates[: len(told)] == told
+    known = [rate for rate in rates if rate is not None]
+    assert known == sorted(known, reverse=True) and rates[: len(known)] == known
 
 
 @pytest.mark.parametrize("order", [*Order])
@@ -177,7 +177,7 @@ def by(store: Store, order: Order) -> tuple:
 def test_every_choice_that_is_offered_is_stored(filled: Store) -> None:
     choices = filled.read(read_choices)
     for name in LISTS[1:]:
-        expected = {value for told in ALL for value in getattr(told, name)}
+        expected = {value for line in ALL for value in getattr(line, name)}
         assert {*getattr(choices, name)} == expected
 
 
@@ -209,7 +209,7 @@ def test_a_share_of_the_room_goes_by_stored_rows(store: Store) -> None:
 
 def test_a_benchmark_keeps_no_single_decisions(store: Store) -> None:
     benchmark = Item(Kind.BENCHMARK, "b")
-    put(store, Told(benchmark, NOON, ("ngram",), ("m",), ("s",), prompts=("p", "q")))
+    put(store, MadeLine(benchmark, NOON, ("ngram",), ("m",), ("s",), prompts=("p", "q")))
     samples = (
         "INSERT INTO samples BY NAME SELECT request_id, 'b' AS benchmark_id, run_id, "
         "'r' AS round_id, 0 AS prompt_index, 0 AS turn, '' AS block, 0 AS sent_ms, "
@@ -221,7 +221,10 @@ def test_a_benchmark_keeps_no_single_decisions(store: Store) -> None:
 
 
 def test_what_is_known_of_a_run_beyond_its_configuration(store: Store) -> None:
-    put(store, Told(Item(Kind.BENCHMARK, "b"), NOON, ("ngram", "eagle3"), ("m",), ("http://a:1",)))
+    put(
+        store,
+        MadeLine(Item(Kind.BENCHMARK, "b"), NOON, ("ngram", "eagle3"), ("m",), ("http://a:1",)),
+    )
     for run_id in ("one", "two"):
         store_run(store, run_id, group_id="together")
     known = store.read(read_about, ["one", "b-1", "nobody"])

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from duckdb import DuckDBPyConnection
-from history_samples import NOON, Told, insert_benchmark, put, store_run
+from history_samples import NOON, MadeLine, insert_benchmark, put, store_run
 from store_samples import frame_of, new_run, num_runs
 
 from specviz.errors import UsageError
@@ -38,10 +38,10 @@ def lines(store: Store) -> Store:
     store_run(store, "run")
     put(
         store,
-        Told(
+        MadeLine(
             BENCHMARK, NOON, ("ngram", "eagle3"), ("m",), ("http://a:1",), name="B", prompts=("p",)
         ),
-        Told(ELSEWHERE, NOON, ("eagle",), ("m",), ("s",), name="E"),
+        MadeLine(ELSEWHERE, NOON, ("eagle",), ("m",), ("s",), name="E"),
     )
     return store
 
@@ -167,7 +167,7 @@ def test_removing_for_good_leaves_nothing_of_it_and_all_of_the_others(
     if item.kind is Kind.RUN:
         store_run(lines, "twin", steps=5)
     else:
-        put(lines, Told(twin, NOON, ("ngram",), ("m",), ("s",), name="T", prompts=("p", "q")))
+        put(lines, MadeLine(twin, NOON, ("ngram",), ("m",), ("s",), name="T", prompts=("p", "q")))
     if item.kind is Kind.BENCHMARK:
         lines.write(fill_benchmark_tables, "twin")
     lines.write(edits.remove, [twin])

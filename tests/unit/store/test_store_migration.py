@@ -113,7 +113,7 @@ def test_a_migrated_database_takes_what_is_new(old_file: Path) -> None:
         assert store.read(num_runs) == 3
 
 
-def test_a_request_whose_engine_tells_no_memory_has_none(store: Store) -> None:
+def test_a_request_whose_engine_reports_no_memory_has_none(store: Store) -> None:
     record(store, new_run(run_id="r"), request_events(1, "r-1"))
     assert store.read(read_requests, "r")[0].extra_bytes is None
     assert store.read(read_trace, "r-1").extra_bytes is None

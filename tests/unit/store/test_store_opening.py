@@ -129,7 +129,7 @@ def test_what_was_in_a_file_that_does_not_open_is_copied_aside_once(path: Path) 
     assert copy.read_bytes() == path.read_bytes() == b"hello world" * 1000
 
 
-def test_a_block_that_is_damaged_is_told_copied_aside_and_nothing_is_written_over_it(
+def test_a_damaged_block_is_reported_and_copied_and_nothing_is_written_over_it(
     path: Path,
 ) -> None:
     with open_store(path) as store:

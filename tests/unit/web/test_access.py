@@ -48,9 +48,9 @@ def call(
 
 def refused(response: httpx2.Response, status: int) -> str:
     assert response.status_code == status
-    (told,) = response.json().values()
-    assert told.endswith(".") and "\n" not in told and SECRET not in response.text
-    return str(told)
+    (sentence,) = response.json().values()
+    assert sentence.endswith(".") and "\n" not in sentence and SECRET not in response.text
+    return str(sentence)
 
 
 @pytest.fixture(params=[None, SECRET])
@@ -91,8 +91,8 @@ def test_behind_a_proxy_nobody_is_local(token: str | None, name: str) -> None:
 @pytest.mark.parametrize("peer", [ELSEWHERE, "fe80::1", "::ffff:10.0.0.5", "testclient"])
 def test_another_machine_needs_the_token(token: str | None, peer: str) -> None:
     url = "http://192.168.0.1:8501"
-    told = refused(call(peer, url), 403 if token is None else 401)
-    assert TOKEN in told
+    sentence = refused(call(peer, url), 403 if token is None else 401)
+    assert TOKEN in sentence
     allowed = call(peer, url, authorization=f"Bearer {SECRET}")
     if token is None:
         refused(allowed, 403)

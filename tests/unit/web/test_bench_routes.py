@@ -114,12 +114,12 @@ def started(client: TestClient, plan_text: str) -> str:
 
 def error_of(answer: httpx2.Response, status: int) -> str:
     assert answer.status_code == status
-    (told,) = answer.json().values()
-    assert len(told.splitlines()) == 1
-    return told
+    (sentence,) = answer.json().values()
+    assert len(sentence.splitlines()) == 1
+    return sentence
 
 
-def test_a_plan_is_measured_and_told(client, runtime: Runtime, plan_text: str) -> None:
+def test_a_plan_is_measured_and_reported(client, runtime: Runtime, plan_text: str) -> None:
     benchmark_id = started(client, plan_text)
     assert runtime.benchmarks.wait(benchmark_id, 10)
     progress = client.get(f"/api/benchmarks/{benchmark_id}").json()

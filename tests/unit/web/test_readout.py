@@ -10,7 +10,8 @@ from specviz.analysis.lossless import Comparison
 from specviz.analysis.metrics import Metrics
 from specviz.analysis.readout import readout, verdict
 from specviz.analysis.text import digits
-from specviz.config import EngineKind, Method, RunConfig, Sampling
+from specviz.config import EngineKind, RunConfig, Sampling
+from specviz.methods import Method
 from specviz.trace import Fidelity, TopToken
 
 METRICS = Metrics(

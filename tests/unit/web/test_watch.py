@@ -148,12 +148,14 @@ def test_another_sites_page_may_not_watch(client: TestClient, runtime: Runtime) 
 
 def test_a_run_from_another_process_is_stored_once(client: TestClient, runtime: Runtime) -> None:
     run = Run("run-1", "run-1", CONFIG, RunStatus.FINISHED, datetime.now(UTC), datetime.now(UTC))
-    told = trace("request-1", 5)
-    request = RecordedRequest(PROMPT, tuple(events_of(told)), RunStatus.FINISHED, datetime.now(UTC))
+    stored = trace("request-1", 5)
+    request = RecordedRequest(
+        PROMPT, tuple(events_of(stored)), RunStatus.FINISHED, datetime.now(UTC)
+    )
     body = recording_to_dict(run, [request])
     assert client.post("/api/ingest", json=body).json() == {"run_id": "run-1", "stored": True}
     assert client.post("/api/ingest", json=body).json() == {"run_id": "run-1", "stored": False}
-    assert runtime.store.read(read_trace, "request-1") == told
+    assert runtime.store.read(read_trace, "request-1") == stored
 
 
 def test_a_run_that_is_posted_many_times_at_once_is_stored_once(

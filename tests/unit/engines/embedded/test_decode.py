@@ -34,19 +34,10 @@ K_AND_CATEGORY = (
     (8, "code_generation"),
 )
 WAYS = [
-    (Method.DRAFT_MODEL, "chain"),
-    (Method.NGRAM, "chain"),
-    (Method.SUFFIX, "chain"),
-    (Method.SUFFIX, "tree"),
-    (Method.LAYER_SKIP, "chain"),
-    (Method.SWIFT, "chain"),
-    (Method.MIRROR, "chain"),
-    (Method.MEDUSA, "tree"),
-    (Method.MEDUSA, "chain"),
-    (Method.EAGLE, "chain"),
-    (Method.EAGLE, "tree"),
-    (Method.EAGLE3, "chain"),
-    (Method.EAGLE3, "tree"),
+    (method, shape)
+    for method, record in METHODS.items()
+    if record.embedded_k
+    for shape in record.shapes
 ]
 
 

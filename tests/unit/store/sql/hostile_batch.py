@@ -69,6 +69,7 @@ def _batch(kind: str, families: Sequence[str], folder: Path) -> dict[str, dict[s
                 stderr=subprocess.PIPE,
                 text=True,
                 timeout=BATCH_TIMEOUT_S,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             )
             death = f"exit status {ended.returncode}: {ended.stderr}" if ended.returncode else ""
         except subprocess.TimeoutExpired:

@@ -62,7 +62,7 @@ def test_out_and_in(db: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["t.html", "t.csv.zip"])
-def test_the_ending_tells_the_format(db: Path, tmp_path: Path, name: str) -> None:
+def test_the_ending_of_the_name_chooses_the_format(db: Path, tmp_path: Path, name: str) -> None:
     run("export", "hostile", "-o", tmp_path / name, "--db", db)
     assert (tmp_path / name).exists()
 

@@ -159,6 +159,6 @@ def test_p95_and_failures(filled: Store) -> None:
     assert rows(filled, "unfinished", "reason", "run_id") == [("the server went away", "failed")]
 
 
-def test_an_unknown_question_is_told(tmp_path: Path) -> None:
+def test_an_unknown_question_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no question 'x'"):
         question("x")

@@ -20,7 +20,7 @@ from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.exchange import Imported, ImportLabels, import_file
 
-DATA = Path(__file__).with_name("data")
+DATA = Path(__file__).parents[1] / "data"
 PLAIN = DATA / "vllm-bench-serve-plain.json"
 DETAILED = DATA / "vllm-bench-serve-detailed.json"
 

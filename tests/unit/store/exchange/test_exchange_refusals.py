@@ -308,6 +308,6 @@ def test_other_rows_under_an_id_that_is_here(store: Store, exported: Path, tmp_p
     assert store.read(frame_of, "SELECT * FROM runs ORDER BY run_id").to_csv() == before
 
 
-def test_what_was_told_does_not_go_with_an_export(empty: Store, exported: Path) -> None:
+def test_labels_are_refused_for_an_export_of_specviz(empty: Store, exported: Path) -> None:
     with pytest.raises(UsageError, match="leave --method, --k and --name out"):
         import_file(empty, exported / "runs.zip", ImportLabels(k=3))

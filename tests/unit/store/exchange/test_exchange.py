@@ -24,7 +24,7 @@ from specviz.store.exchange.csv_file import cell
 from specviz.trace import fold
 from specviz.wire import event_from_dict
 
-DATA = Path(__file__).with_name("data")
+DATA = Path(__file__).parents[1] / "data"
 
 few = settings(
     max_examples=2,
@@ -147,7 +147,7 @@ def test_what_people_added_here_stays(store: Store, tmp_path: Path) -> None:
     assert list(notes["note"]) == ["mine"]
 
 
-def test_a_deleted_run_is_told(source: Store, tmp_path: Path) -> None:
+def test_an_import_reports_a_run_that_is_deleted_here(source: Store, tmp_path: Path) -> None:
     done = export(source, ["plain"], Format.PARQUET, tmp_path / "f.zip")
     assert done.rows["runs"] == 1
     assert "Deleted here" in import_file(source, tmp_path / "f.zip").notes[0]

@@ -144,7 +144,7 @@ def test_the_watchdog_interrupts_until_the_query_ends(store: Store) -> None:
         assert cursor.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_a_long_query_is_told_in_a_sentence_and_others_go_on_meanwhile(store: Store) -> None:
+def test_a_long_query_ends_with_a_sentence_and_others_go_on_meanwhile(store: Store) -> None:
     told: list[str] = []
 
     def ask() -> None:

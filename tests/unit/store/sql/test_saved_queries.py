@@ -64,7 +64,7 @@ def test_names_that_no_list_can_show(store: Store, name: str) -> None:
     assert names(store) == []
 
 
-def test_every_table_and_column_is_told_with_its_meaning(store: Store) -> None:
+def test_every_table_and_column_is_shown_with_its_meaning(store: Store) -> None:
     tables = store.read(read_schema)
     there = store.read(
         frame_of,
