@@ -7,7 +7,7 @@ import re
 import pytest
 
 from specviz import palette
-from specviz.commands.run import REJECTED, STYLES
+from specviz.commands.single_run import REJECTED, STYLES
 from specviz.figures.style import DARK, LIGHT
 from specviz.paths import PROJECT_ROOT
 from specviz.report.scripts import page_style
