@@ -36,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 REAL_PARTS = ("tests/integration/", "tests/e2e/")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist writes the groups into the tests' ids
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Name the group that keeps a test on one worker; without workers a group means nothing."""
     for item in items:
