@@ -32,12 +32,12 @@ run: $(STAMP) ## the app on 127.0.0.1:8501 (SPECVIZ_PORT, SPECVIZ_STORE)
 test: $(STAMP) ## all tests but the slow ones (ARGS="-k name")
 	@scripts/chromium.sh
 	@scripts/postgres.sh
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) $(ARGS)
 
 test-slow: $(STAMP) ## what make test leaves out
 	@scripts/chromium.sh
 	@scripts/postgres.sh
-	$(BIN)/pytest -m slow -n $(WORKERS) --dist loadgroup $(ARGS)
+	$(BIN)/pytest -m slow -n $(WORKERS) $(ARGS)
 
 test-pythons: $(STAMP) ## the unit tests in a second Python, in .venv-3.12 or -3.13 (PYTHON)
 	scripts/test_pythons.sh $(PYTHON) -- $(ARGS)

@@ -17,8 +17,10 @@ import tempfile
 from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 # requirements/app.lock leaves these out, and whole files of tests import them.
 ENGINES_MISSING = re.compile(r"No module named '(torch|transformers|safetensors|vllm|fastapi)'")
@@ -36,15 +38,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 REAL_PARTS = ("tests/integration/", "tests/e2e/")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist writes the groups into the tests' ids
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Name the group that keeps a test on one worker; without workers a group means nothing."""
-    for item in items:
-        file = item.path.relative_to(config.rootpath).as_posix()
-        if file.startswith(REAL_PARTS):
-            item.add_marker(pytest.mark.xdist_group("real parts"))
-        elif item.get_closest_marker("slow") is None:
-            item.add_marker(pytest.mark.xdist_group(file))
+class RealPartsTogether(LoadScopeScheduling):
+    """All tests of real parts are one scope, each file of unit tests another, each slow draw one.
+
+    xdist's own groups (`loadgroup`) have no effect under pytest 9.2, which ignores the ids that
+    they write.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith(REAL_PARTS):
+            return "real parts"
+        return nodeid if self.config.option.markexpr == "slow" else nodeid.split("::", 1)[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> RealPartsTogether:
+    return RealPartsTogether(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
