@@ -248,5 +248,6 @@ def _not_opened(lake: Lake, message: str) -> str:
     reason = text.rpartition("Unable to connect to Postgres at ")[2].removeprefix('"…": ')
     return (
         f"The shared store {lake} cannot be opened ({first_line(ValueError(reason))}): check that "
-        "PostgreSQL runs there and that SPECVIZ_STORE, with PGPASSWORD or ~/.pgpass, lets you in."
+        "PostgreSQL runs there and that user and password are right (SPECVIZ_STORE, PGPASSWORD or "
+        "~/.pgpass)."
     )

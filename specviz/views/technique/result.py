@@ -88,7 +88,7 @@ def _how(found: Recommendation) -> None:
         st.text(
             "Nothing to start: plain decoding."
             if found.speculate is Speculate.OFF
-            else "Answer what is not known: the command follows from it."
+            else "Answer the open questions to get the launch command."
         )
         return
     target, draft = _models(found)
