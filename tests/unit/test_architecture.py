@@ -7,7 +7,9 @@ know each other, except the words of level 0, which everything uses.
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,7 @@ SLOW = {"torch", "transformers", "vllm"}
 SLOW_ALLOWED = ("specviz/training/", "specviz/engines/embedded/")
 STREAMLIT_ALLOWED = ("app.py", "pages/", "specviz/views/")
 LONGEST_FILE = 500
+FULLEST_SHELF = 20
 
 KINDLESS = ("specviz/servers/client/", "specviz/servers/timing/", "specviz/servers/launch/")
 """These rooms serve every kind of server through `Dialect` and `Launcher`."""
@@ -173,6 +176,35 @@ def test_client_timing_and_launcher_do_not_name_a_kind_of_server():
     assert shared
     named = [path for path in shared if "vllm" in path.read_text(encoding="utf-8").casefold()]
     assert not [name_of(path) for path in named]
+
+
+def test_no_files_import_each_other_in_a_circle():
+    modules = {dotted(path): path for path in PROGRAM}
+    arrows = {name: set(within(modules, path)) - {name} for name, path in modules.items()}
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def dotted(path: Path) -> str:
+    """`specviz/store/owner.py` → specviz.store.owner, `specviz/store/__init__.py` → specviz.store."""
+    parts = path.relative_to(PROJECT_ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def within(modules: dict[str, Path], path: Path) -> Iterator[str]:
+    """The program's modules that the file imports: the name, or the module that has the name."""
+    for name in imported(path):
+        yield from (one for one in (name, name.rpartition(".")[0]) if one in modules)
+
+
+def test_shelves_stay_short():
+    shelves = Counter(path.parent for path in PROGRAM if path.name != "__init__.py")
+    too_full = {
+        name_of(folder): files for folder, files in shelves.items() if files > FULLEST_SHELF
+    }
+    assert not too_full, "which folders are hidden in the names?"
 
 
 def test_files_stay_short():
