@@ -188,7 +188,7 @@ def test_no_files_import_each_other_in_a_circle():
 
 
 def dotted(path: Path) -> str:
-    """`specviz/store/owner.py` → specviz.store.owner, `specviz/store/__init__.py` → specviz.store."""
+    """`specviz/store/owner.py` → specviz.store.owner; `…/store/__init__.py` → specviz.store."""
     parts = path.relative_to(PROJECT_ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
