@@ -82,7 +82,7 @@ def test_texts_part_where_they_part_and_are_text(page: Page, compare: tuple[str,
     expect(page.locator(".pane")).to_have_count(2, timeout=SLOW_MS)
     section(page, "Paired differences")
     shown(page, "<b>mine</b> $x$: times are not comparable: other hardware (H200, the reference "
-                "not told).")  # fmt: skip
+                "unknown).")  # fmt: skip
     shown(page, "One shared prompt has no interval")
     section(page, "Configuration")
     expect(row(page, "K")).to_contain_text("4", timeout=SLOW_MS)

@@ -117,7 +117,7 @@ def test_a_mechanism_plays_to_its_end(page: Page, app_url: str) -> None:
     expect(value).to_have_text(str(last), timeout=SLOW_MS)
     expect(page.get_by_role("button", name="Play")).to_be_visible(timeout=SLOW_MS)
     page.get_by_test_id("stButtonGroup").nth(1).get_by_text("mirror", exact=True).click()
-    expect(page.get_by_text("goes on drafting for the likeliest outcomes")).to_be_visible()
+    expect(page.get_by_text("keeps drafting for the likeliest outcomes")).to_be_visible()
     expect(value).to_have_count(1)  # traces of other lengths have sliders of their own
     expect(value).to_have_text("2")
     assert page.get_by_test_id("stException").count() == 0
@@ -145,7 +145,7 @@ def test_a_stored_run_takes_the_place_of_the_recorded_one(page: Page, app_url: s
     urllib.request.urlopen(request, timeout=30).close()
     run_id = json.loads(body)["run"]["run_id"]
     page.goto(f"{app_url}/learn?section=Mechanisms&run={run_id}")
-    expect(page.get_by_text("their best guesses make a tree")).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_text("their best guesses form a tree")).to_be_visible(timeout=SLOW_MS)
     expect(page.get_by_role("radio", name="medusa")).to_be_checked()
     expect(page.get_by_role("link", name="The whole replay, under Runs")).to_be_visible()
     page.get_by_test_id("stButtonGroup").nth(1).get_by_text("ngram", exact=True).click()
