@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 # requirements/app.lock leaves these out, and whole files of tests import them.
@@ -34,6 +35,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "empty one: all rows must come back",
     )  # fmt: skip
 
+
+# Properties are about results: how long one example takes says how busy the machine is.
+settings.register_profile("specviz", deadline=None)
+settings.load_profile("specviz")
 
 REAL_PARTS = ("tests/integration/", "tests/e2e/")
 
