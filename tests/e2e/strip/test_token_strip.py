@@ -163,7 +163,7 @@ def test_a_pane_follows_the_newest_token_unless_the_reader_scrolled_up(
     scroller.locator(".step[data-step='60']").wait_for(state="attached")
     assert scroller.evaluate(distance) < 30
     scroller.hover()
-    page.mouse.wheel(0, -5000)
+    page.mouse.wheel(0, -100_000)
     expect(scroller).to_have_js_property("scrollTop", 0)  # Chromium scrolls in steps
     shown = scroller.locator(".step").count()
     scroller.locator(f".step[data-step='{shown + 40}']").wait_for(state="attached")
