@@ -9,6 +9,7 @@ from transformers import LlamaForCausalLM
 
 from specviz.training.batches import Batch
 from specviz.training.fit import Loss
+from specviz.training.precision import autocast
 
 
 def next_token_loss(model: LlamaForCausalLM, device: str) -> Loss:
@@ -47,7 +48,7 @@ def distillation_loss(draft: LlamaForCausalLM, target: LlamaForCausalLM, device:
 
 def _logits(model: LlamaForCausalLM, ids: Tensor, kept: Tensor, device: str) -> Tensor:
     """float32 logits [kept positions, vocabulary]; `kept` is [rows, length - 1]."""
-    with torch.autocast(device, dtype=torch.bfloat16):
+    with autocast(device):
         hidden = model.model(input_ids=ids, use_cache=False).last_hidden_state[:, :-1]
         logits: Tensor = model.lm_head(hidden[kept])
     return logits.float()

@@ -37,17 +37,25 @@ export function newPane(arm) {
   const parts = { root, title, lossy, badge, figures, progress, scroller, note };
   const pane = { ...parts, arm, strip, follows: true, top: 0 };
   scroller.addEventListener("scroll", () => noteScrolling(pane), { passive: true });
+  scroller.addEventListener("wheel", (event) => noteWheel(pane, event), { passive: true });
   // Blocks out of sight have an estimated height, so the end moves when they come into sight.
   new ResizeObserver(() => followEnd(pane)).observe(text);
   return pane;
 }
 
-// Only the reader scrolls up; new text never lowers scrollTop.
+// Only the reader scrolls up; new text never lowers scrollTop. A pane that grows lowers it too, but
+// stays at its end.
 function noteScrolling(pane) {
   const { scrollTop, scrollHeight, clientHeight } = pane.scroller;
-  if (scrollHeight - scrollTop - clientHeight <= NEAR_END_PX) pane.follows = true;
-  else if (scrollTop < pane.top) pane.follows = false;
+  const left = scrollHeight - scrollTop - clientHeight;
+  if (scrollTop < pane.top && left > 1) pane.follows = false;
+  else if (left <= NEAR_END_PX) pane.follows = true;
   pane.top = scrollTop;
+}
+
+// Browsers scroll smoothly: a token drawn before the first scroll event would end the movement.
+function noteWheel(pane, event) {
+  if (event.deltaY < 0 && pane.scroller.scrollTop > 0) pane.follows = false;
 }
 
 function followEnd(pane) {

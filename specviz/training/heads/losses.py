@@ -11,6 +11,7 @@ from specviz.training.batches import Batch
 from specviz.training.fit import Loss
 from specviz.training.heads.heads import Eagle, Head
 from specviz.training.heads.lesson import Lesson, documents, gather_rows, groups, prepare
+from specviz.training.precision import autocast
 
 # Later draft steps count less, because they are reached less often: Medusa's constant (arXiv
 # 2401.10774, 2.2.1), and that of the training code of EAGLE-3's authors.
@@ -26,7 +27,7 @@ def head_loss(head: Head, target: LlamaForCausalLM, steps: int, device: str) -> 
         total, weight = torch.zeros((), device=device), 0.0
         for group in groups(documents(batch)):
             lesson = prepare(target, group, head.tap_layers, head.target_ids)
-            with torch.autocast(device, dtype=torch.bfloat16):
+            with autocast(device):
                 for step, logits in enumerate(head.logits(lesson, steps)):
                     factor = STEP_DECAY**step
                     total = total + factor * divergence(logits, *lesson.wanted_at(step))
@@ -43,7 +44,7 @@ def eagle_loss(head: Eagle, target: LlamaForCausalLM, device: str) -> Loss:
         total, weight = torch.zeros((), device=device), 0.0
         for group in groups(documents(batch)):
             lesson = prepare(target, group)
-            with torch.autocast(device, dtype=torch.bfloat16):
+            with autocast(device):
                 outputs = lesson.at_step(next(head.outputs(lesson, 1)), 0)
                 total = total + divergence(head.propose(outputs), *lesson.wanted_at(0))
             total = total + REGRESSION_WEIGHT * feature_distance(outputs, lesson)

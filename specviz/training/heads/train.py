@@ -33,6 +33,7 @@ from specviz.training.heads.export import (
 from specviz.training.heads.heads import MEDUSA_HEADS, Eagle, Eagle3, Medusa, rms
 from specviz.training.heads.lesson import read
 from specviz.training.heads.losses import eagle_loss, head_loss
+from specviz.training.precision import frozen_dtype
 
 ROWS = 4
 # The inputs of an early and a middle layer, and the output of the last: with so few layers the last
@@ -75,7 +76,8 @@ def open_shop(
     out: Path, *, scratch: Path, device: str, seed: int, progress: Callable[[str], None]
 ) -> HeadShop:
     """The shop for the target in `out`."""
-    target = LlamaForCausalLM.from_pretrained(out / TARGET_NAME, dtype=torch.bfloat16).to(device)
+    dtype = frozen_dtype(device)
+    target = LlamaForCausalLM.from_pretrained(out / TARGET_NAME, dtype=dtype).to(device)
     target.eval().requires_grad_(False)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(out / TARGET_NAME)
     return HeadShop(out, scratch, device, seed, target, tokenizer, progress)
