@@ -56,14 +56,17 @@ class Arm:
         return self.group if self.k is None else f"{self.group} K={self.k}"
 
 
-def open_arms(methods: Sequence[Method], ks: Sequence[int], device: torch.device) -> list[Arm]:
-    """Plain decoding, transformers, then the methods; arms that cannot open are printed."""
-    arms = [our_arm(BASELINE, Method.BASELINE, None, {})]
-    arms += transformers_arms(ks or WAYS[0][2], device)
+def open_arms(methods: Sequence[Method], ks: Sequence[int], dtype: str) -> list[Arm]:
+    """Plain decoding, transformers, then the methods, all in `dtype` (`bfloat16` or `float32`).
+
+    Arms that cannot open are printed.
+    """
+    arms = [our_arm(BASELINE, Method.BASELINE, None, {"dtype": dtype})]
+    arms += transformers_arms(ks or WAYS[0][2], dtype)
     for group, method, usual, options in WAYS:
         for k in (ks or usual) if method in methods else ():
             try:
-                arms.append(our_arm(group, method, k, options))
+                arms.append(our_arm(group, method, k, {"dtype": dtype, **options}))
             except UsageError as error:
                 print(f"{group} K={k} left out: {error}")
     return arms
@@ -71,9 +74,7 @@ def open_arms(methods: Sequence[Method], ks: Sequence[int], device: torch.device
 
 def our_arm(group: str, method: Method, k: int | None, options: dict[str, str]) -> Arm:
     """An arm of the embedded engine. Raises UsageError if it cannot be opened."""
-    config = RunConfig(
-        EngineKind.EMBEDDED, method, k=k, traced=False, options={"dtype": "bfloat16", **options}
-    )
+    config = RunConfig(EngineKind.EMBEDDED, method, k=k, traced=False, options=options)
     engine, _ = open_engine(config)
     return Arm(group, k, lambda prompt, count: ours(engine, prompt, count))
 
@@ -84,9 +85,15 @@ def ours(engine: EmbeddedEngine, prompt: Prompt, count: int) -> Trace:
     return replace(trace, e2el_ms=(time.perf_counter() - began) * 1000)
 
 
-def transformers_arms(ks: Sequence[int], device: torch.device) -> list[Arm]:
+def usual_dtype() -> str:
+    """What the engine's `auto` is on this machine."""
+    _, config = open_engine(RunConfig(EngineKind.EMBEDDED, Method.BASELINE, traced=False))
+    return str(config.options["dtype"])
+
+
+def transformers_arms(ks: Sequence[int], dtype: str) -> list[Arm]:
     """`generate` by itself, and assisted by the demo draft model."""
-    target, draft = (_transformers_model(path, device) for path in (DEMO_TARGET, DEMO_DRAFT))
+    target, draft = (_transformers_model(path, dtype) for path in (DEMO_TARGET, DEMO_DRAFT))
 
     def assisted(k: int | None) -> Callable[[Prompt, int], Trace]:
         settings = {}
@@ -113,9 +120,9 @@ def transformers_arms(ks: Sequence[int], device: torch.device) -> list[Arm]:
     ]
 
 
-def _transformers_model(folder: Path, device: torch.device) -> Any:
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16)
-    return model.to(device).eval()
+def _transformers_model(folder: Path, dtype: str) -> Any:
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
+    return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 
 
 @torch.inference_mode()

@@ -1,9 +1,9 @@
 """The embedded engine's methods against plain decoding and against transformers, on this machine.
 
-All arms are in one process, on all cores (or the GPU, where there is one), in bfloat16, greedy,
-batch 1, untraced, and answer the same held-out prompts. Every arm is warmed up; then each prompt
-goes through all arms before the next one, in an order that rotates from prompt to prompt. Suffix
-and SWIFT learn from the answers they have given, as they would in use.
+All arms are in one process, on all cores (or the GPU, where there is one), in one dtype (the
+engine's `auto`), greedy, batch 1, untraced, and answer the same held-out prompts. Every arm is
+warmed up; then each prompt goes through all arms before the next one, in an order that rotates from
+prompt to prompt. Suffix and SWIFT learn from the answers they have given, as they would in use.
 
 Arms: transformers' own `generate` on the same weights; its assisted generation with the demo draft
 model (each K with a constant schedule; without K its default schedule); our plain decoding; and
@@ -34,7 +34,7 @@ from typing import Any
 import torch
 import transformers
 
-from benchmarks.embedded_arms import Arm, open_arms
+from benchmarks.embedded_arms import Arm, open_arms, usual_dtype
 from benchmarks.results_file import add_save_option, save
 from benchmarks.speedup import Pair, interval, speedup
 from specviz.analysis.metrics import summarise
@@ -206,13 +206,15 @@ def main() -> None:
     parser.add_argument("--k", nargs="*", default=[], type=int, help="instead of the usual ones")
     parser.add_argument("--rounds", default=1, type=int, help="times that all prompts are answered")
     parser.add_argument("--methods", nargs="*", default=list(Method), type=Method)
+    parser.add_argument("--dtype", choices=["bfloat16", "float32"], help="default: the engine's")
     add_save_option(parser, "embedded_speed")
     options = parser.parse_args()
     torch.set_num_threads(cpu_count())
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    arms = open_arms(options.methods, options.k, device)
+    dtype = options.dtype or usual_dtype()
+    arms = open_arms(options.methods, options.k, dtype)
     prompts = [p for category in CATEGORIES for p in load_prompts(category)[: options.prompts]]
     found = measure(arms, prompts, options.rounds)
 
@@ -224,7 +226,7 @@ def main() -> None:
     about = {
         "device": device.type,
         "threads": torch.get_num_threads(),
-        "dtype": "bfloat16",
+        "dtype": dtype,
         "python": platform.python_version(),
         "torch": torch.__version__,
         "transformers": transformers.__version__,
@@ -237,7 +239,7 @@ def main() -> None:
         table = [asdict(one) for one in rows.values()]
         save(options.save, {**about, "rows": table}, prompts=len(prompts))
 
-    print(f"bfloat16, greedy, batch 1, {about['threads']} threads, {device.type}")
+    print(f"{dtype}, greedy, batch 1, {about['threads']} threads, {device.type}")
     print(f"{hardware_summary()}; {len(prompts)} prompts, {options.rounds} round(s)\n{HEADING}")
     for answers in fastest(found):
         print(line(rows[answers.arm.name, "all"]))

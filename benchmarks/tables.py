@@ -120,6 +120,7 @@ def embedded_summary(figures: Figures) -> str:
     chosen = [name for name in SUMMARY if name in rows]
     return with_source(
         figures,
+        f"In {figures['dtype']}:",
         markdown(
             ["method", "speed-up, 95 % interval", "acceptance rate", "tokens per step"],
             [
@@ -157,7 +158,7 @@ def embedded_methods(figures: Figures) -> str:
                 times,
             ]
         )
-    return with_source(figures, markdown(head, rows))
+    return with_source(figures, f"In {figures['dtype']}:", markdown(head, rows))
 
 
 # history_scale
