@@ -93,7 +93,7 @@ def test_the_command_is_killed_and_resumed(tmp_path: Path) -> None:
         arguments = ["--resume", row.benchmark_id]
     if row.status is not RunStatus.FINISHED:
         with command(*arguments, "--db", str(db)) as process:
-            assert process.wait(120) == 0
+            assert process.wait(400) == 0
     with open_store(db) as store:
         check_complete(store, row.benchmark_id)
 
