@@ -46,13 +46,18 @@ def compare(baseline: Trace, method: Trace) -> Comparison | None:
 
 
 def _target_top_at(trace: Trace, position: int) -> tuple[TopToken, ...]:
-    """The target's best tokens at an output position, if a draft was judged there."""
+    """The target's best tokens at an output position, if a draft was judged there.
+
+    A server that does not report its drafts still emits several tokens in a step.
+    """
     for step in trace.steps:
-        if not step.emitted or not 0 <= position - step.emitted[0].position < len(step.emitted):
+        depth = position - step.emitted[0].position if step.emitted else -1
+        if not 0 <= depth < len(step.emitted):
             continue
         path = [i for i, token in enumerate(step.drafted) if token.verdict is Verdict.ACCEPTED]
-        depth = position - step.emitted[0].position + 1
-        parent = path[depth - 2] if depth > 1 else ROOT
+        if depth > len(path):
+            return ()
+        parent = path[depth - 1] if depth else ROOT
         judged = (token.target_top for token in step.drafted if token.parent == parent)
         return next((top for top in judged if top), ())
     return ()

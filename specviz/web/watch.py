@@ -1,13 +1,17 @@
 """WebSockets that follow a job or replay stored runs; the messages are those of the token strip.
 
-`hello` names the arms, `batch`es bring what is new per arm, `end` says that nothing will follow.
-A browser that reconnects sends `?seen=<arm>:<events>,…` and gets the rest. A job's events are
-encoded once for all watchers.
+`hello` names the arms, `batch`es bring what is new per arm, `end` says that nothing will follow and
+`failed` why the rest cannot be shown. A browser that reconnects sends `?seen=<arm>:<events>,…` and
+gets the rest. A job's events are encoded once for all watchers.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import wraps
 from urllib.parse import urlsplit
 
 from starlette.routing import WebSocketRoute
@@ -15,7 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from specviz.config import Prompt, Run, RunConfig
 from specviz.engines.replay import events_of
-from specviz.errors import StoreError
+from specviz.errors import SpecvizError, StoreError
 from specviz.live.job import ArmLog, Job, Phase
 from specviz.runtime import Runtime, current
 from specviz.store import RequestRow, Store
@@ -30,7 +34,43 @@ FIGURES_EVERY_S = 0.25
 REPLAY_BATCH = 400
 """Events per message of a replay, so that a long run shows its first tokens at once."""
 
+_log = logging.getLogger(__name__)
 
+Watch = Callable[[WebSocket], Awaitable[None]]
+
+
+def _reports_failure(watch: Watch) -> Watch:
+    """Whatever `watch` raises reaches the page as a sentence, not as a lost connection.
+
+    A browser that lost its connection comes back, to the same failure.
+    """
+
+    @wraps(watch)
+    async def reporting(websocket: WebSocket) -> None:
+        try:
+            await watch(websocket)
+        except WebSocketDisconnect:
+            pass  # the browser went away; a job goes on
+        except Exception as error:
+            if not isinstance(error, SpecvizError):
+                _log.exception("A run could not be shown.")
+            with suppress(WebSocketDisconnect, RuntimeError):  # it may have gone meanwhile
+                await websocket.send_json({"type": "failed", "sentence": _sentence(error)})
+                await websocket.close()
+
+    return reporting
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, SpecvizError):
+        return str(error)
+    return (
+        f"The app cannot show the rest of this run ({type(error).__name__}: {error}): the run is "
+        "kept under Runs, and the app's log says where it failed."
+    )
+
+
+@_reports_failure
 async def watch_job(websocket: WebSocket) -> None:
     """Follow a job of this process until it ends."""
     if not await _accept(websocket):
@@ -39,14 +79,12 @@ async def watch_job(websocket: WebSocket) -> None:
     if job is None:
         await websocket.close(4404, "This job is no longer in memory: open its run under Runs.")
         return
-    try:
-        await _follow(websocket, job, _seen(websocket))
-        await websocket.send_json({"type": "end"})
-        await websocket.close()
-    except WebSocketDisconnect:
-        pass  # the browser went away; the job goes on
+    await _follow(websocket, job, _seen(websocket))
+    await websocket.send_json({"type": "end"})
+    await websocket.close()
 
 
+@_reports_failure
 async def replay_runs(websocket: WebSocket) -> None:
     """Send one stored run, or all runs of a group, whole; the browser plays them.
 
@@ -65,19 +103,16 @@ async def replay_runs(websocket: WebSocket) -> None:
     except StoreError as error:
         await websocket.close(code=4404, reason=str(error)[:120])
         return
-    try:
-        seen = _seen(websocket)
-        await websocket.send_json(hello("replay", prompt, arms))
-        for arm in arms:
-            for start in range(seen.get(arm.run_id, 0), len(arm.encoded), REPLAY_BATCH):
-                events = arm.encoded[start : start + REPLAY_BATCH]
-                await websocket.send_text(batch([arm_message(arm, start, events, None)], None))
-        figures = [arm_message(arm, len(arm.encoded), [], figures_of(arm, arms)) for arm in arms]
-        await websocket.send_text(batch(figures, verdict_of(arms)))
-        await websocket.send_json({"type": "end"})
-        await websocket.close()
-    except WebSocketDisconnect:
-        pass
+    seen = _seen(websocket)
+    await websocket.send_json(hello("replay", prompt, arms))
+    for arm in arms:
+        for start in range(seen.get(arm.run_id, 0), len(arm.encoded), REPLAY_BATCH):
+            events = arm.encoded[start : start + REPLAY_BATCH]
+            await websocket.send_text(batch([arm_message(arm, start, events, None)], None))
+    figures = [arm_message(arm, len(arm.encoded), [], figures_of(arm, arms)) for arm in arms]
+    await websocket.send_text(batch(figures, verdict_of(arms)))
+    await websocket.send_json({"type": "end"})
+    await websocket.close()
 
 
 routes = [

@@ -16,7 +16,8 @@ export function socketUrl(source, seen) {
 /**
  * Follow `source` until its last message. `handlers`: `seen()` gives the value to resume from,
  * `message(data)` takes one message and returns false if something is missing before it,
- * `dropped(waitMs)`, `refused(reason)` and `connected()` report. Returns `{ close, retryNow }`.
+ * `dropped(waitMs)`, `refused(reason)` and `connected()` report. A message of the type `failed` has
+ * the app's own reason and is the last. Returns `{ close, retryNow }`.
  */
 export function follow(source, handlers) {
   let socket = null;
@@ -37,6 +38,11 @@ export function follow(source, handlers) {
   }
 
   function take(data) {
+    if (data.type === "failed") {
+      over = true;
+      handlers.refused(data.sentence);
+      return;
+    }
     if (data.type === "hello") handlers.connected();
     if (handlers.message(data) === false) {
       socket.onmessage = null; // what follows the gap comes again

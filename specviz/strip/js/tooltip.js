@@ -4,7 +4,7 @@ import { element } from "./dom.js";
 import { draftedOf } from "./model.js";
 import { formatMs, formatProbability, visibleText } from "./text.js";
 import { factsOf } from "./token.js";
-import { ORIGIN_WORDS, UNNAMED, VERDICT_WORDS, ruleWords } from "./words.js";
+import { UNNAMED, VERDICT_WORDS, originWords, ruleWords } from "./words.js";
 
 const GAP_PX = 8;
 
@@ -53,7 +53,7 @@ function emittedContent({ arm, step, index, nth }) {
   const drafted = draftedOf(step, nth);
   return [
     headline(token.text === "" ? "part of a character" : visibleText(token.text), token.origin),
-    element("p", "", ORIGIN_WORDS[token.origin]),
+    element("p", "", originWords(step, token)),
     rows([
       ["token id", token.token_id ?? "not reported by the server"],
       ["position", token.position],

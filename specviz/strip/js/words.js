@@ -3,13 +3,22 @@
 import { formatMs, formatPair, tokenName } from "./text.js";
 import { whyUnverified } from "./tree.js";
 
-export const ORIGIN_WORDS = {
+const ORIGIN_WORDS = {
   accepted: "accepted: drafted, and the target agreed",
   recovered: "recovered: the target's own token after a rejection",
   bonus: "bonus: the target's own token after a fully accepted draft",
   target: "target only: nothing was drafted in this step",
   unknown: "unknown: the server does not say where it came from",
 };
+
+const NOT_REPORTED = "the server does not report what was drafted in this step";
+const GUESSED = `most likely accepted, by the size of the chunk: ${NOT_REPORTED}`;
+
+/** Where an emitted token came from, as far as the step says. */
+export function originWords(step, token) {
+  const guessed = token.origin === "accepted" && step.drafted.length === 0;
+  return guessed ? GUESSED : ORIGIN_WORDS[token.origin];
+}
 
 export const VERDICT_WORDS = {
   accepted: "accepted",
@@ -102,6 +111,8 @@ function draftNotes(step) {
 
 function emittedSummary(step) {
   const names = step.emitted.map((token) => `“${tokenName(token.text)}”`).join(" ");
+  // Only the target's own token, named as such, says that nothing was drafted.
+  if (step.emitted.some((token) => token.origin !== "target")) return `${NOT_REPORTED}; it sent ${names}`;
   return `nothing was drafted; the target produced ${names || "no token"}`;
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from specviz.analysis.lossless import compare
 from specviz.trace import (
     ROOT,
@@ -50,3 +52,23 @@ def test_a_shorter_output_is_not_equal() -> None:
 def test_text_without_ids_cannot_be_compared() -> None:
     step = Step(0, 0.0, (), (EmittedToken(0, None, "hello", Origin.UNKNOWN),))
     assert compare(plain(1), Trace("s", Fidelity.INFERRED, (step,))) is None
+
+
+def chunked(*ids: int) -> Trace:
+    """As a stock server's chunk is read: several tokens in a step, and no word of the drafts."""
+    origins = [*[Origin.ACCEPTED] * (len(ids) - 1), Origin.UNKNOWN]
+    emitted = tuple(
+        EmittedToken(place, token, f"t{token}", origin)
+        for place, (token, origin) in enumerate(zip(ids, origins, strict=True))
+    )
+    return Trace("s", Fidelity.INFERRED, (Step(0, 0.0, (), emitted),))
+
+
+@pytest.mark.parametrize("differing", range(4))
+def test_a_difference_inside_a_chunk_whose_drafts_are_not_reported(differing: int) -> None:
+    ids = [1, 2, 3, 4]
+    ids[differing] = 9
+    comparison = compare(plain(1, 2, 3, 4), chunked(*ids))
+    assert comparison is not None
+    assert comparison.divergence == differing
+    assert (comparison.method_text, comparison.target_top) == ("t9", ())

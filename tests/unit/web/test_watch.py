@@ -37,6 +37,30 @@ def trace(request_id: str, tokens: int) -> Trace:
     return Trace(request_id, Fidelity.COUNTED, steps, (1,), 1.0, float(tokens), "stop")
 
 
+STOCK = Trace(
+    "stock",
+    Fidelity.INFERRED,
+    (
+        Step(
+            0,
+            1.0,
+            (),
+            tuple(
+                EmittedToken(place, token, f"t{token} ", origin)
+                for place, (token, origin) in enumerate(
+                    [(0, Origin.ACCEPTED), (9, Origin.ACCEPTED), (2, Origin.UNKNOWN)]
+                )
+            ),
+        ),
+    ),
+    (1,),
+    1.0,
+    4.0,
+    "stop",
+)
+"""A chunk of three tokens of a server that does not report its drafts."""
+
+
 @pytest.fixture
 def runtime(tmp_path: Path) -> Iterator[Runtime]:
     numbers = iter(range(100))
@@ -134,6 +158,39 @@ def test_what_is_not_there_closes_with_a_reason(client: TestClient, path: str) -
         socket.receive_text()
     assert closed.value.code == 4404
     assert closed.value.reason
+
+
+@pytest.mark.parametrize("kind", ["jobs", "groups"])
+def test_an_unexpected_error_reaches_the_page_as_a_sentence_that_names_it(
+    client: TestClient, runtime: Runtime, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise IndexError("list index out of range")
+
+    job = runtime.jobs.start(PROMPT, [CONFIG, CONFIG])
+    job.done.wait(10)
+    monkeypatch.setattr(watch, "verdict_of", fail)
+    with client.websocket_connect(f"/ws/{kind}/{job.job_id}") as socket:
+        while (message := json.loads(socket.receive_text()))["type"] != "failed":
+            assert message["type"] in ("hello", "batch")
+        with pytest.raises(WebSocketDisconnect):
+            socket.receive_text()
+    assert "IndexError: list index out of range" in message["sentence"]
+    assert "kept under Runs" in message["sentence"]
+
+
+def test_a_stock_servers_chunks_that_part_from_the_baseline_are_shown(
+    client: TestClient, runtime: Runtime
+) -> None:
+    for run_id, config, events in (
+        ("plain", CONFIG, events_of(trace("plain", 4))),
+        ("stock", replace(CONFIG, method=Method.NGRAM, k=3), events_of(STOCK)),
+    ):
+        run = Run(run_id, "group", config, RunStatus.FINISHED, datetime.now(UTC))
+        request = RecordedRequest(PROMPT, tuple(events), RunStatus.FINISHED, run.started_at)
+        runtime.store.ingest(run, [request])
+    received = messages(client, "/ws/groups/group")
+    assert received[-2]["verdict"]["text"].startswith("first difference at token 2")
 
 
 def test_another_sites_page_may_not_watch(client: TestClient, runtime: Runtime) -> None:
