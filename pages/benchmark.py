@@ -8,6 +8,7 @@ from specviz.views.benchmark import state as bench_state
 from specviz.views.benchmark.plan import choose_plan, start_button
 from specviz.views.benchmark.view import past_benchmarks, show_benchmark
 from specviz.views.shared import pages
+from specviz.views.shared.messages import show_error
 
 store = current().store
 benchmark_id = bench_state.opened()
@@ -20,5 +21,5 @@ try:
         start_button(choose_plan())
         past_benchmarks(store)
 except StoreError as error:
-    st.error(str(error), icon=":material/error:")
+    show_error(error)
     pages.link_back(pages.BENCHMARK, "All benchmarks")

@@ -6,6 +6,7 @@ from specviz.errors import StoreError
 from specviz.runtime import current
 from specviz.views.k.controls import ask
 from specviz.views.k.view import show_k
+from specviz.views.shared.messages import show_error
 
 controls, results = st.columns([1, 3.4], gap="medium")
 try:
@@ -14,4 +15,4 @@ try:
     with results:
         show_k(asked)
 except StoreError as error:
-    st.error(str(error), icon=":material/error:")
+    show_error(error)

@@ -9,6 +9,7 @@ from specviz.views.live import state as live_state
 from specviz.views.live.arm_controls import arm_settings
 from specviz.views.live.before_run import before_the_run
 from specviz.views.live.job import cancel_button, show_job
+from specviz.views.shared.messages import show_error
 
 live_state.ensure_prompt()
 
@@ -39,7 +40,7 @@ with action:
             st.rerun()
 
 if problem := st.session_state.get(live_state.PROBLEM):
-    st.error(problem, icon=":material/error:")
+    show_error(problem)
 if job is None and st.query_params.get(live_state.JOB):
     st.info("This job ended before the app was restarted. Its run is kept under Runs.")
 if job is None:

@@ -7,6 +7,7 @@ from specviz.runtime import current
 from specviz.views.query import state as query_state
 from specviz.views.query.lists import show_lists
 from specviz.views.query.view import show_query
+from specviz.views.shared.messages import show_error
 
 store = current().store
 lists, query = st.columns([3, 8], gap="medium")
@@ -16,4 +17,4 @@ try:
     with query:
         show_query(store, query_state.asked())
 except StoreError as error:
-    st.error(str(error), icon=":material/error:")
+    show_error(error)

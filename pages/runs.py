@@ -10,6 +10,7 @@ from specviz.views.runs.elsewhere import show_elsewhere
 from specviz.views.runs.list import show_list
 from specviz.views.runs.view import show_runs
 from specviz.views.shared import pages
+from specviz.views.shared.messages import show_error
 
 store = current().store
 run_id, group_id = st.query_params.get(state.RUN), st.query_params.get(state.GROUP)
@@ -24,5 +25,5 @@ try:
     else:
         show_list(store)
 except StoreError as error:
-    st.error(str(error), icon=":material/error:")
+    show_error(error)
     pages.link_back(pages.RUNS, "All runs")

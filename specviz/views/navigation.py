@@ -27,7 +27,6 @@ def _redirect(page: Page) -> st.Page:
 
 
 st.set_page_config(
-    page_title="specviz",
     page_icon=str(_HERE / "icon.svg"),
     layout="wide",
     initial_sidebar_state=200,  # pixels: page names are short, strips are not
@@ -38,4 +37,6 @@ _former = [_redirect(page) for page in PAGES.values() if page.former_address]
 _first, *_others = (
     (heading, [_registered(page) for page in pages]) for heading, pages in SECTIONS.items()
 )
-st.navigation({_first[0]: [*_first[1], *_former], **dict(_others)}).run()
+_page = st.navigation({_first[0]: [*_first[1], *_former], **dict(_others)})
+st.set_page_config(page_title=f"{_page.title} - specviz")
+_page.run()

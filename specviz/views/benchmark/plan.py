@@ -14,6 +14,7 @@ from specviz.runtime import current
 from specviz.views.benchmark import state as bench_state
 from specviz.views.benchmark.form_controls import plan_form
 from specviz.views.benchmark.state import FORM, MODE, PROBLEM, SHIPPED, TEXT, TOML, UPLOAD
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.plan_text import plan_summary
 from specviz.views.shared.text import escaped
 
@@ -34,7 +35,7 @@ def choose_plan() -> Plan | None:
     else:
         st.text_area("Plan as TOML", height=420, **bench_state.common(TEXT))
     if problem := st.session_state.get(PROBLEM):
-        st.error(escaped(problem), icon=":material/error:")
+        show_error(problem)
     return _preview()
 
 
@@ -60,7 +61,7 @@ def start_button(plan: Plan | None) -> None:
         try:
             benchmark_id = current().benchmarks.start(plan)
         except UsageError as error:
-            st.error(escaped(str(error)), icon=":material/error:")
+            show_error(error)
         else:
             bench_state.open_benchmark(benchmark_id)
 
@@ -103,9 +104,9 @@ def _preview() -> Plan | None:
         check_arms(plan)
         prompts, turns = _prompt_count(plan.prompts)
     except UsageError as error:
-        st.error(escaped(str(error)), icon=":material/error:")
+        show_error(error)
         return None
-    st.markdown(f"**{plan_summary(plan, prompts, turns, servers_at_once(plan))}**")
+    st.markdown(f"**{escaped(plan_summary(plan, prompts, turns, servers_at_once(plan)))}**")
     if not plan.has_baseline:
         st.caption("Add a baseline arm to get speed-ups.")
     if st.session_state[MODE] == FORM:

@@ -34,6 +34,7 @@ from specviz.views.shared.benchmark_results import Opened, load_of, load_title, 
 from specviz.views.shared.charts import chart
 from specviz.views.shared.published import published_figures
 from specviz.views.shared.tables import csv_button, show_table
+from specviz.views.shared.text import escaped
 
 SPEEDUP_WORDS = (
     "Speed-up: baseline over arm, paired per prompt, ratio of totals; the 95 % interval resamples "
@@ -58,7 +59,7 @@ def overall(opened: Opened) -> None:
         **SIZE,
     }
     show_cells(cells, columns, "overall")
-    st.caption(SPEEDUP_WORDS + memory_words(cells))
+    st.caption(SPEEDUP_WORDS + escaped(memory_words(cells)))
     if dots := bench_curves.speedup_dots(arms, cells):
         chart(speedup_by_arm(dots), "Speed-up end to end", "speedup")
     if spreads := bench_curves.tpot_spreads(arms, cells, opened.samples()):

@@ -10,6 +10,7 @@ import streamlit as st
 from specviz.analysis.benchmark.results import Cell
 from specviz.views.benchmark.tables import Column, in_full, measured, notes
 from specviz.views.shared.tables import csv_button, show_table
+from specviz.views.shared.text import escaped
 
 T = TypeVar("T")
 
@@ -22,7 +23,7 @@ def show_cells(
 ) -> None:
     """The measured figures as a table, and in full as a file; columns without a figure left out."""
     table = measured(cells, columns)
-    st.markdown(f"**{heading}**")
+    st.markdown(f"**{escaped(heading)}**")
     show_table(table.dropna(axis="columns", how="all"))
     csv_button(in_full(cells), name, "Measured figures as CSV, in full")
 

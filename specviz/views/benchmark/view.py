@@ -28,6 +28,7 @@ from specviz.views.benchmark.tables import results_json
 from specviz.views.runs.edit import deleted_banner
 from specviz.views.shared import pages
 from specviz.views.shared.benchmark_results import Opened, open_results
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped, status_name
 
 SHOWN = 50
@@ -121,7 +122,7 @@ def _heading(row: BenchmarkRow) -> None:
             status_name(row.status),
             f"{row.finished:,} of {row.planned:,} requests",
         ]
-    st.caption(" · ".join(facts))
+    st.caption(escaped(" · ".join(facts)))
 
 
 def _how_it_ended(row: BenchmarkRow) -> None:
@@ -153,7 +154,7 @@ def _resume(row: BenchmarkRow) -> None:
     try:
         current().benchmarks.resume(row.benchmark_id)
     except UsageError as error:
-        st.error(escaped(str(error)), icon=":material/error:")
+        show_error(error)
     else:
         st.rerun()
 

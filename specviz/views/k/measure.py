@@ -17,6 +17,7 @@ from specviz.sweep.plan import FIRST_METHOD, sweep_plan
 from specviz.views.benchmark import state as bench_state
 from specviz.views.k.chosen import Chosen
 from specviz.views.shared import pages
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.plan_text import plan_summary
 from specviz.views.shared.text import escaped
 
@@ -44,9 +45,11 @@ def measure_this(chosen: Chosen | None) -> None:
             baseline=baseline,
         )
         check_arms(plan)
-        st.markdown(f"**{plan_summary(plan, int(count), int(count), servers_at_once(plan))}**")
+        st.markdown(
+            f"**{escaped(plan_summary(plan, int(count), int(count), servers_at_once(plan)))}**"
+        )
     except UsageError as error:
-        st.error(escaped(str(error)), icon=":material/error:")
+        show_error(error)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
@@ -81,6 +84,6 @@ def _start(plan: Plan) -> None:
     try:
         benchmark_id = current().benchmarks.start(plan)
     except UsageError as error:
-        st.error(escaped(str(error)), icon=":material/error:")
+        show_error(error)
     else:
         pages.switch_to(pages.BENCHMARK, {bench_state.BENCHMARK: benchmark_id})

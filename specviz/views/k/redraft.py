@@ -9,6 +9,7 @@ from specviz.engines.redraft import redraftable
 from specviz.errors import UsageError
 from specviz.runtime import current
 from specviz.views.k.chosen import Chosen
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped
 
 REFRESH_S = 1.0
@@ -35,12 +36,12 @@ def redraft_this(chosen: Chosen) -> None:
             "the answers did."
         )
     if progress is not None and progress.error:
-        st.error(escaped(progress.error), icon=":material/error:")
+        show_error(progress.error)
     if pressed:
         try:
             current().redrafts.start(benchmark_id, arm)
         except UsageError as error:
-            st.error(escaped(str(error)), icon=":material/error:")
+            show_error(error)
         else:
             st.rerun()
 

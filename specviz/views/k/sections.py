@@ -103,7 +103,7 @@ def for_vllm(asked: Asked) -> None:
         )
         return
     st.caption(
-        f"From {source}. Ranges reach up to the concurrency that was measured; beyond the largest "
+        f"From {escaped(source)}. Ranges reach up to the concurrency that was measured; beyond the largest "
         "one its K goes on, which nobody measured."
     )
     show_table(schedule_table(ranges))
@@ -165,7 +165,7 @@ def check(asked: Asked) -> None:
     for curve in computed:
         st.markdown(f"**{curve.source.value.capitalize()}**")
         show_table(errors(curve, measured))
-        st.caption(curve.note)
+        st.caption(escaped(curve.note))
 
 
 def errors(curve: KCurve, measured: KCurve) -> pd.DataFrame:

@@ -28,6 +28,7 @@ from specviz.views.learn.traces import (
 )
 from specviz.views.shared import pages
 from specviz.views.shared.charts import NO_TOOLBAR, figure_row, page_ground
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.tables import show_figures
 from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
@@ -45,7 +46,7 @@ def mechanisms() -> None:
     try:
         recording = _chosen()
     except StoreError as error:
-        st.error(str(error), icon=":material/error:")
+        show_error(error)
         return
     record = record_of(recording.run.config.method)
     source = ""

@@ -24,6 +24,7 @@ from specviz.errors import UsageError
 from specviz.views.learn import state
 from specviz.views.learn.figures.rejection import outputs, shared_area
 from specviz.views.shared.charts import TOOLBAR, figure_row
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.tables import show_figures
 from specviz.views.shared.url_controls import bound
 
@@ -81,7 +82,7 @@ def _edited() -> tuple[list[str], Probs, Probs] | None:
     try:
         return _read(table)
     except UsageError as error:
-        st.error(str(error), icon=":material/error:")
+        show_error(error)
         return None
 
 

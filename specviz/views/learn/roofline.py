@@ -12,6 +12,7 @@ from specviz.errors import UsageError
 from specviz.views.learn import state
 from specviz.views.learn.figures.roofline import Point, speedup_over_batch
 from specviz.views.shared.charts import TOOLBAR, figure_row
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
 
@@ -41,7 +42,7 @@ def roofline() -> None:
         _figures(model, alpha, k, cost, batch)
         figure = speedup_over_batch(model, alpha, k, cost, published_points())
     except UsageError as error:
-        st.error(str(error), icon=":material/error:")
+        show_error(error)
         return
     st.plotly_chart(figure, config=TOOLBAR, key="learn_roofline_chart")
     st.caption(LEFT_OUT)

@@ -13,6 +13,7 @@ from specviz.store.sql.saved_queries import SavedQuery, delete_query, read_queri
 from specviz.store.sql.schema import SchemaTable, read_schema
 from specviz.views.query import state as query_state
 from specviz.views.shared.charts import page_ground
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped
 
 _LEFT = """<style>
@@ -99,7 +100,7 @@ def _change(store: Store, saved: SavedQuery) -> None:
             try:
                 store.write(rename_query, saved.name, name)
             except SpecvizError as error:
-                st.error(escaped(str(error)), icon=":material/error:")
+                show_error(error)
             else:
                 st.rerun()
         if st.button("Delete", key=f"query_delete_{saved.name}", icon=":material/delete:"):

@@ -19,6 +19,7 @@ from specviz.views.query.lists import schema
 from specviz.views.query.result import show_result
 from specviz.views.query.sql_editor import sql_editor
 from specviz.views.query.state import Asked
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped
 
 
@@ -63,7 +64,7 @@ def _answer(store: Store, asked: Asked) -> None:
     )
     place.empty()
     if isinstance(found, SpecvizError):
-        st.error(escaped(str(found)), icon=":material/error:")
+        show_error(found)
         return
     _facts(asked, found)
     if asked.question is not None:
@@ -131,7 +132,7 @@ def _save(store: Store, sql: str) -> None:
             now = datetime.now(UTC)
             store.write(put_query, name, sql, now)
         except SpecvizError as error:
-            st.error(escaped(str(error)), icon=":material/error:")
+            show_error(error)
         else:
             st.session_state[query_state.LIST] = "Saved"
             st.rerun()

@@ -38,7 +38,7 @@ def heading(store: Store, arms: Sequence[OpenedArm], abouts: Sequence[About]) ->
     title = " against ".join(_unbroken(arm.name) for arm in arms)
     name = next((about.name for about in abouts if about.name), None)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(escaped(terminal_text(name)) if name else title, width="content")
+        st.subheader(escaped(terminal_text(name)) if name else escaped(title), width="content")
         for text in sorted({text for about in abouts for text in about.tags}):
             st.badge(escaped(terminal_text(text)), icon=":material/sell:", color="gray")
         st.space("stretch")

@@ -20,7 +20,7 @@ def draft_of_a_step(arms: Sequence[OpenedArm]) -> None:
     """Choose an arm and a step; see every candidate, and the same as a table."""
     drafting = {arm.name: arm for arm in arms if arm.why_no_drafts is None}
     if not drafting:
-        st.info("No arm reports a draft: " + "; ".join(_reasons(arms)) + ".")
+        st.info(escaped(f"No arm reports a draft: {'; '.join(_reasons(arms))}."))
         return
     arm = drafting[_chosen([*drafting])]
     trace = arm.trace()
@@ -43,7 +43,9 @@ def draft_of_a_step(arms: Sequence[OpenedArm]) -> None:
 def _chosen(names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
-    chosen = st.segmented_control("Arm", names, default=names[0], label_visibility="collapsed")
+    chosen = st.segmented_control(
+        "Arm", names, default=names[0], format_func=escaped, label_visibility="collapsed"
+    )
     return chosen or names[0]
 
 

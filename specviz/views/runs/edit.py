@@ -17,6 +17,7 @@ from specviz.store.history import edits
 from specviz.store.history.edits import KEPT_DELETED
 from specviz.store.history.history import About, HistoryRow, Item, Kind, read_choices
 from specviz.views.runs import state
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import counted, escaped
 
 NOUNS = {Kind.RUN: "run", Kind.BENCHMARK: "benchmark", Kind.TOOL_RESULT: "result from elsewhere"}
@@ -74,7 +75,7 @@ def delete(store: Store, items: Sequence[Item]) -> None:
     try:
         store.write(edits.delete, items, now)
     except SpecvizError as error:
-        st.error(escaped(str(error)), icon=":material/error:")
+        show_error(error)
     else:
         state.offer_undo(items, f"Deleted: {described(items)}.")
         st.rerun()
@@ -190,7 +191,7 @@ def _write(store: Store, change: Callable[[DuckDBPyConnection], None]) -> None:
     try:
         store.write(change)
     except SpecvizError as error:
-        st.error(escaped(str(error)), icon=":material/error:")
+        show_error(error)
     else:
         st.rerun()
 

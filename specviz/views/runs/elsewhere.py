@@ -122,7 +122,9 @@ def facts(row: Row) -> list[str]:
 
 
 def _figures(row: Row) -> None:
-    st.caption(f"As {row['tool']} reported them, not measured by specviz. Blank: not reported.")
+    st.caption(
+        f"As {escaped(row['tool'])} reported them, not measured by specviz. Blank: not reported."
+    )
     left, right = st.columns(2, gap="large")
     with left:
         show_figures(totals(row), words=("figure",))

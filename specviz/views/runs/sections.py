@@ -19,6 +19,7 @@ from specviz.views.runs.figures.memory import extra_memory
 from specviz.views.runs.figures.skipped_layers import skipped_layers_figure
 from specviz.views.runs.opened import OpenedArm
 from specviz.views.shared.charts import TOOLBAR
+from specviz.views.shared.text import escaped
 
 WINDOW_STEPS = 12
 MEMORY_WORDS = (
@@ -99,7 +100,7 @@ def skipped(arms: Sequence[OpenedArm]) -> None:
         grid = skipped_grid(arm)
         if grid is None:
             continue
-        st.markdown(f"**{arm.name}**")
+        st.markdown(f"**{escaped(arm.name)}**")
         st.plotly_chart(skipped_layers_figure(grid), config=TOOLBAR, key=f"skipped-{arm.name}")
     st.caption(
         "Rows end at the highest layer that was ever skipped: a trace does not name those that "
@@ -172,4 +173,4 @@ def _overlap_line(name: str, shown: Overlap | None, whole: Overlap | None) -> di
 def _explain_blanks(arms: Sequence[OpenedArm], reasons: dict[str, str | None]) -> None:
     blank = [f"{arm.name}: {reasons[arm.name]}" for arm in arms if reasons[arm.name]]
     if blank and len(blank) < len(arms):
-        st.caption("Not shown: " + " · ".join(blank))
+        st.caption(escaped("Not shown: " + " · ".join(blank)))

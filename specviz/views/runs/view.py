@@ -20,6 +20,7 @@ from specviz.views.runs.about import heading
 from specviz.views.runs.draft_tree import draft_of_a_step
 from specviz.views.runs.environment import show_environment
 from specviz.views.runs.opened import OpenedArm, opened_arms, titles_of
+from specviz.views.shared.text import escaped
 from specviz.views.shared.token_strip import token_strip
 
 LISTED = 500
@@ -109,7 +110,7 @@ def _figures_section(arms: Sequence[OpenedArm]) -> None:
     st.dataframe(_figures(arms), hide_index=True, placeholder="–")
     for arm in arms:
         if not arm.config.is_lossless:
-            st.warning(f"{arm.name}: {NOT_LOSSLESS}", icon=":material/warning:")
+            st.warning(escaped(f"{arm.name}: {NOT_LOSSLESS}"), icon=":material/warning:")
 
 
 def _configuration_section(arms: Sequence[OpenedArm]) -> None:

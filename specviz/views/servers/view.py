@@ -13,6 +13,8 @@ from specviz.servers.client.probe import FoundServer, api_key, probe
 from specviz.servers.launch.pool import ServerPhase, ServerPool
 from specviz.views.servers.started import slot_line, start_in_background
 from specviz.views.shared.arm_choice import demo_methods
+from specviz.views.shared.messages import show_error
+from specviz.views.shared.text import escaped
 
 LOG_LINES = 200
 NOT_REPORTED = "not reported"
@@ -67,11 +69,11 @@ def check_server() -> None:
         with st.spinner("asking the server"):
             found = asyncio.run(_probe(url))
     except SpecvizError as error:
-        st.error(str(error), icon=":material/error:")
+        show_error(error)
         return
-    st.table(_facts(found))
+    st.table({name: escaped(fact) for name, fact in _facts(found).items()})
     if found.advice:
-        st.info(found.advice, icon=":material/lightbulb:")
+        st.info(escaped(found.advice), icon=":material/lightbulb:")
 
 
 async def _probe(url: str) -> FoundServer:

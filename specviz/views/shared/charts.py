@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from specviz.figures.style import DARK, LIGHT, Ground
+from specviz.views.shared.text import escaped
 
 TOOLBAR = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "toImage"]}
 NO_TOOLBAR = {"displayModeBar": False}
@@ -22,7 +23,7 @@ def page_ground() -> Ground:
 
 def chart(figure: go.Figure, title: str, key: str) -> None:
     """A chart under its title."""
-    st.markdown(f"**{title}**")
+    st.markdown(f"**{escaped(title)}**")
     st.plotly_chart(figure, config=TOOLBAR, key=f"chart-{key}")
 
 

@@ -16,6 +16,7 @@ from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.exchange import Format, Imported, ImportLabels, import_file
 from specviz.views.shared.export_file import ExportFile
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped
 
 FORMATS = {
@@ -76,7 +77,7 @@ def _shown(file: ExportFile, key: str) -> None:
         st.fragment(_waiting, run_every=POLL_S)(file)
         return
     if file.error is not None or file.done is None:
-        st.error(escaped(file.error or "The file could not be prepared."))
+        show_error(file.error or "The file could not be prepared.")
         return
     rows = sum(file.done.rows.values())
     st.download_button(
@@ -130,7 +131,7 @@ def _imported(store: Store, upload: Any, by_person: dict[str, Any]) -> Imported 
 def _outcomes(outcomes: Sequence[Imported | str]) -> None:
     for outcome in outcomes:
         if isinstance(outcome, str):
-            st.error(escaped(outcome))
+            show_error(outcome)
             continue
         sentences = " ".join([outcome.sentence, *outcome.notes])
         (st.success if outcome.stored else st.info)(escaped(sentences))

@@ -13,6 +13,7 @@ from specviz.analysis.advisor.inputs import INPUTS, Input, Kind, Slo
 from specviz.errors import SpecvizError
 from specviz.known_facts import facts_of_server
 from specviz.store.benchmarks.rows import BenchmarkRow
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped
 from specviz.views.technique import state
 
@@ -120,7 +121,7 @@ def _read_server(url: str) -> None:
         with st.spinner("asking the server"):
             facts, found = asyncio.run(facts_of_server(url))
     except SpecvizError as error:
-        st.error(escaped(str(error)), icon=":material/error:")
+        show_error(error)
         return
     state.keep_server(url, facts)
     st.toast(f"{escaped(found.model)}: read {len(facts.answers)} answers")
