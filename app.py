@@ -1,12 +1,13 @@
 """The app: `streamlit run app.py`. Wiring only: pages, routes, and what lives as long as both."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 import streamlit as st
 
 from specviz import runtime
+from specviz.errors import SpecvizError
 from specviz.opening import warm_up
 from specviz.views.shared.address import app_url, under_base_path
 from specviz.web import benchmarks, exchange, ingest, query, watch
@@ -15,8 +16,13 @@ from specviz.web import benchmarks, exchange, ingest, query, watch
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Own the store, the jobs and the servers while the app runs."""
-    with runtime.opened() as current:
-        current.store.announce(app_url())
+    with ExitStack() as owned:
+        try:
+            current = owned.enter_context(runtime.opened())
+            current.store.announce(app_url())
+        except SpecvizError as error:
+            owned.close()
+            runtime.end_process(error)
         warm_up()
         yield {}
 

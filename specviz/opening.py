@@ -10,6 +10,7 @@ import contextlib
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from types import ModuleType
 
 from specviz.config import EngineKind, RunConfig
 from specviz.engines.base import Engine, TimedEngine
@@ -47,9 +48,7 @@ async def open_arm(config: RunConfig, pool: ServerPool, note: Note) -> tuple[Eng
     `pool`. Raises an EngineError or UsageError in the user's words.
     """
     if config.engine is EngineKind.EMBEDDED:
-        from specviz.engines.embedded.opening import open_embedded  # torch: only where it is used
-
-        return await open_embedded(config, note)
+        return await _embedded().open_embedded(config, note)
     if config.options:
         raise UsageError(
             f"The option {min(config.options)} is the embedded engine's: a server is configured "
@@ -92,10 +91,9 @@ async def open_timed_arm(config: RunConfig, pool: ServerPool, note: Note) -> Tim
 
 
 async def _open_timed_embedded(config: RunConfig, note: Note) -> TimedArm:
-    from specviz.engines.embedded.opening import open_embedded  # torch: only where it is used
+    opened, complete = await _embedded().open_embedded(config, note)
     from specviz.engines.embedded.timed import TimedEmbedded
 
-    opened, complete = await open_embedded(config, note)
     engine = TimedEmbedded(opened, complete)
     source = "held beyond plain decoding"
     return TimedArm(
@@ -103,8 +101,23 @@ async def _open_timed_embedded(config: RunConfig, note: Note) -> TimedArm:
     )
 
 
+def _embedded() -> ModuleType:
+    """What opens the embedded engine: it imports torch, so only where it is used.
+
+    Raises EngineError where torch is not installed.
+    """
+    try:
+        from specviz.engines.embedded import opening
+    except ModuleNotFoundError as error:
+        raise EngineError(
+            f"The embedded engine needs {error.name}, which is not installed here: run "
+            "`make install` for all of specviz, or name a server with its URL."
+        ) from error
+    return opening
+
+
 def _completed(config: RunConfig, engine: ServerEngine | TimedServer) -> RunConfig:
-    """`config` with the model, method and K that the server reports.
+    """`config` with the kind of server, the model, the method and K as they were found.
 
     Raises RequestRefused where the server contradicts what was asked for.
     """
@@ -122,6 +135,7 @@ def _completed(config: RunConfig, engine: ServerEngine | TimedServer) -> RunConf
         )
     return replace(
         config,
+        engine=server.dialect.engine,
         method=engine.method,
         k=engine.k,
         model=engine.model,
@@ -138,11 +152,9 @@ def warm_up() -> threading.Thread:
     """Load the embedded engine in the background, so that its first answer comes at once."""
 
     def load() -> None:
-        from specviz.engines.embedded.opening import warm_up
-
-        # the first run that needs the missing model reports it; until then nobody asked
+        # the first run that needs what is missing reports it; until then nobody asked
         with contextlib.suppress(SpecvizError):
-            warm_up()
+            _embedded().warm_up()
 
     thread = threading.Thread(target=load, name="embedded-warm-up", daemon=True)
     thread.start()

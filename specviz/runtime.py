@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NoReturn
 
 from specviz.bench.board import BenchBoard, OpenArms, arms_of_this_machine
 from specviz.config import RunConfig
 from specviz.engines.base import Engine
+from specviz.errors import SpecvizError
 from specviz.live.jobs import JobBoard, OpenArm
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import open_arm as open_any_arm
@@ -67,6 +71,15 @@ def opened(
             jobs.close()
             servers.close()
             _current = None
+
+
+def end_process(error: SpecvizError) -> NoReturn:
+    """End a process that cannot own its store, with the sentence alone.
+
+    A web server reports whatever is raised while it starts, SystemExit too, with a traceback.
+    """
+    print(error, file=sys.stderr, flush=True)
+    os._exit(1)
 
 
 def current() -> Runtime:

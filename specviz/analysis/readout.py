@@ -20,7 +20,8 @@ SPEEDUP, ACCEPTANCE, LENGTH = "speed-up", "acceptance", "accept. length"
 TOK_STEP, TOK_S, TTFT, TPOT = "tok/step", "tok/s", "TTFT ms", "TPOT ms"
 
 MEANINGS = {
-    SPEEDUP: "end-to-end time of the measured baseline / of this arm, for outputs of equal length",
+    SPEEDUP: "end-to-end time of the measured baseline / of this arm, on the same engine and "
+    "machine, for outputs of equal length",
     ACCEPTANCE: "draft acceptance rate: accepted / drafted tokens, 0 to 1; of a tree most "
     "candidates cannot be accepted, so compare its accept. length",
     LENGTH: "mean acceptance length as vLLM counts it: 1 + accepted / drafting steps",
@@ -39,15 +40,25 @@ def readout(
     baseline: Metrics | None,
     is_baseline: bool,
     finished: bool,
+    why_no_baseline: str | None = None,
 ) -> list[Figure]:
-    """The figures of an arm: label, value and, where there is none, the reason."""
+    """The figures of an arm: label, value and, where there is none, the reason.
+
+    `baseline` is one of the same engine and machine; `why_no_baseline` says what the others lack.
+    """
     if metrics is None:
         empty = "nothing received yet"
         return [_figure(label, None, empty) for label in MEANINGS]
     drafts = _drafts_reason(metrics, fidelity, is_baseline)
     no_ids = "the server streams text without token ids"
     return [
-        _speedup(metrics, baseline, is_baseline=is_baseline, finished=finished),
+        _speedup(
+            metrics,
+            baseline,
+            is_baseline=is_baseline,
+            finished=finished,
+            why_no_baseline=why_no_baseline,
+        ),
         _figure(ACCEPTANCE, digits(metrics.draft_acceptance_rate), drafts),
         _figure(LENGTH, digits(metrics.mean_acceptance_length), drafts),
         _figure(TOK_STEP, digits(metrics.tokens_per_step), no_ids),
@@ -95,12 +106,18 @@ def _divergence(comparison: Comparison) -> str:
 
 
 def _speedup(
-    metrics: Metrics, baseline: Metrics | None, *, is_baseline: bool, finished: bool
+    metrics: Metrics,
+    baseline: Metrics | None,
+    *,
+    is_baseline: bool,
+    finished: bool,
+    why_no_baseline: str | None,
 ) -> Figure:
     if is_baseline:
         return _figure(SPEEDUP, "1.00×", None)
     if not finished or baseline is None:
-        reason = "needs a finished baseline arm" if finished else "at the end of the run"
+        missing = why_no_baseline or "needs a finished baseline arm"
+        reason = missing if finished else "at the end of the run"
         return _figure(SPEEDUP, None, reason)
     if metrics.output_tokens is None or metrics.output_tokens != baseline.output_tokens:
         reason = "the outputs differ in length: compare tok/s"

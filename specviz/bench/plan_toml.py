@@ -172,6 +172,8 @@ def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
         raise UsageError(f"{where} names no method: use baseline, draft_model, ngram, ….")
     if engine is EngineKind.EMBEDDED and (url or "vllm_flags" in options):
         raise UsageError(f'{where} is a server: write engine = "vllm".')
+    if engine is EngineKind.OPENAI and not url:
+        raise UsageError(f"{where} is a server that specviz cannot start: give its server_url.")
     return RunConfig(
         engine=engine,
         method=None if method is None else _choice(Method, method, f"method of {where}"),

@@ -49,14 +49,14 @@ def run_bench(
     try:
         with runtime.opened(db) as current:
             benchmark_id = _measured(current.benchmarks, plan, resume, notes)
-            found = document(current.store, benchmark_id)
+            found = document(current.store, benchmark_id) | _end(current.benchmarks, benchmark_id)
     except StoreBusy as busy:
         if busy.url is None:
             raise
         notes.print(Text(f"The app at {busy.url} owns the database and runs the plan."))
         board = RemoteBoard(busy.url)
         benchmark_id = _measured(board, plan, resume, notes)
-        found = board.document(benchmark_id)
+        found = board.document(benchmark_id) | _end(board, benchmark_id)
     print(json.dumps(found, ensure_ascii=False, indent=2)) if as_json else print_results(found)
     finished = found["status"] == RunStatus.FINISHED
     if not finished:
@@ -77,6 +77,14 @@ def _measured(
     with _interrupt_cancels(board, benchmark_id):
         _follow(board, benchmark_id, notes)
     return benchmark_id
+
+
+def _end(board: BenchBoard | RemoteBoard, benchmark_id: str) -> dict[str, str | None]:
+    """How it ended, also where a full disk kept that from being stored."""
+    progress = board.progress(benchmark_id)
+    if progress is None or not progress.phase.is_final:
+        return {}
+    return {"status": progress.phase.value, "error": progress.error}
 
 
 def plan_path(given: Path) -> Path:

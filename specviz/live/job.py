@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from specviz.analysis.compare.reasons import another_place
 from specviz.analysis.lossless import Comparison, compare
 from specviz.analysis.metrics import Metrics, summarise
 from specviz.config import Prompt, RunConfig, RunStatus
@@ -85,6 +86,18 @@ def finished_baseline(arms: Sequence[ArmLog]) -> ArmLog | None:
         if arm.config.method is Method.BASELINE and arm.phase is Phase.FINISHED:
             return arm
     return None
+
+
+def baseline_to_time(arm: ArmLog, arms: Sequence[ArmLog]) -> tuple[ArmLog | None, str | None]:
+    """The finished baseline of the arm's own engine and machine, else why there is none."""
+    reason = None
+    for baseline in arms:
+        if baseline.config.method is Method.BASELINE and baseline.phase is Phase.FINISHED:
+            found = another_place(baseline.config, arm.config)
+            if found is None:
+                return baseline, None
+            reason = reason or found
+    return None, reason
 
 
 def comparisons(arms: Sequence[ArmLog]) -> list[Comparison]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 
+from specviz.config import EngineKind
 from specviz.servers.capabilities import Capabilities
 from specviz.servers.launch.launcher import Launcher
 from specviz.servers.metrics import ServerLoad, SpecCounters
@@ -58,6 +59,7 @@ class Dialect:
     """One kind of server.
 
     name            the product's name, as users read it
+    engine          the word for it in plans, on the command line and in the store
     advice          how to see more of what such a server drafts
     identify        Capabilities of a server of this kind, None for another kind
     request_id      a new id for a request; with `trace`, the one that asks for a trace
@@ -74,6 +76,7 @@ class Dialect:
     """
 
     name: str
+    engine: EngineKind
     advice: str
     identify: Callable[[Get], Awaitable[Capabilities | None]]
     request_id: Callable[[], str]

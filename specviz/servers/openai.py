@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from specviz.config import EngineKind
 from specviz.servers.capabilities import NO_PLUGIN, Capabilities
 from specviz.servers.dialect import Dialect, Get
 
@@ -17,6 +18,7 @@ def openai_compatible(behind: Dialect) -> Dialect:
     return replace(
         behind,
         name="OpenAI-compatible",
+        engine=EngineKind.OPENAI,
         advice=f"Only {behind.name} reports what was drafted: start one with `specviz serve`.",
         identify=_any_server,
         extra_body={},

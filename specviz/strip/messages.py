@@ -13,7 +13,7 @@ from typing import Any
 from specviz.analysis.arm_names import arm_names
 from specviz.analysis.readout import Figure, readout, verdict
 from specviz.config import EngineKind, Prompt
-from specviz.live.job import ArmLog, Phase, comparisons, finished_baseline
+from specviz.live.job import ArmLog, Phase, baseline_to_time, comparisons, finished_baseline
 from specviz.methods import Method
 
 
@@ -65,12 +65,13 @@ def batch(arms: Sequence[str], verdict_line: dict[str, Any] | None) -> str:
 
 
 def figures_of(arm: ArmLog, arms: Sequence[ArmLog]) -> list[Figure]:
-    baseline = finished_baseline(arms)
+    baseline, reason = baseline_to_time(arm, arms)
     trace = arm.trace()
     return readout(
         arm.metrics(),
         trace.fidelity if trace else None,
         baseline=baseline.metrics() if baseline else None,
+        why_no_baseline=reason,
         is_baseline=arm.config.method is Method.BASELINE,
         finished=arm.phase is Phase.FINISHED,
     )

@@ -128,7 +128,7 @@ INPUTS: dict[str, Input] = {
             help="Accepted / drafted tokens, as you know it from your own server.",
         ),
         Input(
-            "speedup", "Speed-up", Kind.NUMBER, "×", high=1000.0,
+            "speedup", "Speed-up", Kind.NUMBER, "×", low=0.01, high=1000.0,
             help="Over plain decoding at this load, as you measured it yourself.",
         ),
     )

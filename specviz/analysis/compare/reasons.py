@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from specviz.config import RunConfig
 
 
@@ -21,6 +23,17 @@ def not_for_times(reference: RunConfig, other: RunConfig) -> list[str]:
     if reference.model != other.model:
         reasons.append(f"another model ({_model(other)}, the reference {_model(reference)})")
     return reasons
+
+
+def another_place(baseline: RunConfig, other: RunConfig) -> str | None:
+    """Why a baseline's time says nothing about another arm's: another engine or machine."""
+    if baseline.engine is not other.engine:
+        names = f"{baseline.engine.value}, this arm {other.engine.value}"
+        return f"the baseline ran on another engine ({names}): add a baseline of the same engine"
+    for where, there in ((_machine(baseline), _machine(other)), _hardware(baseline, other)):
+        if where != there:
+            return f"the baseline ran on another machine ({where}, this arm {there})"
+    return None
 
 
 def to_mind(reference: RunConfig, other: RunConfig, *, side_by_side: bool) -> list[str]:
@@ -44,6 +57,21 @@ def to_mind(reference: RunConfig, other: RunConfig, *, side_by_side: bool) -> li
             "in the intervals, which are over prompts"
         )
     return notes
+
+
+def _machine(config: RunConfig) -> str:
+    """The host that answers; the hardware of another one is not known."""
+    try:
+        host = urlsplit(config.server_url or "").hostname
+    except ValueError:
+        host = config.server_url
+    return "this machine" if host in (None, "localhost", "127.0.0.1", "::1") else str(host)
+
+
+def _hardware(one: RunConfig, other: RunConfig) -> tuple[str, str]:
+    """Both names, the same where one is not known."""
+    known = one.hardware or other.hardware or ""
+    return one.hardware or known, other.hardware or known
 
 
 def _load(config: RunConfig) -> str:

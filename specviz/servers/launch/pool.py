@@ -84,7 +84,7 @@ class ServerPool:
         slot = self._slots.get(spec)
         if slot and slot.server:
             slot.server.stop()
-            slot.phase, slot.note, slot.server = ServerPhase.STOPPED, "stopped", None
+            slot.phase, slot.note, slot.server = ServerPhase.STOPPED, "", None
 
     def close(self) -> None:
         """Stop everything, servers that are still loading included."""

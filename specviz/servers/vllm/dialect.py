@@ -48,6 +48,7 @@ LAUNCHER = Launcher(
 
 VLLM = Dialect(
     name="vLLM",
+    engine=EngineKind.VLLM,
     advice=(
         "Start the server with `specviz serve` to see rejected drafts and probabilities, "
         "or with `--per-request-spec-decode-metrics detailed` for exact counts."

@@ -9,7 +9,14 @@ from pathlib import Path
 import duckdb
 
 _CORRUPT = ("corrupt", "checksum", "Serialization Error", "Failed to load metadata")
-_ELSEWHERE = ("Permission denied", "No space left", "Too many open files", "Is a directory")
+_ELSEWHERE = (
+    *("Permission denied", "No space left", "Read-only file system"),
+    *("Too many open files", "Is a directory"),
+)
+_DISK = {
+    "No space left": "Its disk is full: make room there",
+    "Read-only file system": "Its file system is read-only: make it writable",
+}
 
 
 def is_damage(error: duckdb.Error) -> bool:
@@ -20,15 +27,19 @@ def is_damage(error: duckdb.Error) -> bool:
 def cannot_open(path: Path, reason: str) -> str:
     """The message for a file that DuckDB does not open; it is copied if it can be read."""
     if any(sign in reason for sign in _ELSEWHERE) or not path.is_file():
-        return (
-            f"{path} cannot be opened as a specviz database ({reason}): "
-            "move it away or set SPECVIZ_STORE to another file."
-        )
+        advice = disk_advice(reason) or " Move it away or set SPECVIZ_STORE to another file."
+        return f"{path} cannot be opened as a specviz database ({reason}).{advice}"
     return (
         f"{path} cannot be opened as a specviz database ({reason}): {copied_aside(path)}; it is "
         "left as it is. Move it away, or set SPECVIZ_STORE to another file, and "
         "`specviz import` your last export."
     )
+
+
+def disk_advice(reason: str) -> str:
+    """What to do about a disk that takes nothing; empty where that is not the reason."""
+    found = [advice for sign, advice in _DISK.items() if sign in reason]
+    return f" {found[0]}, or set SPECVIZ_STORE to a file on another one." if found else ""
 
 
 def found_damaged(path: Path, reason: str) -> str:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import StoreError
-from specviz.store.file.damage import cannot_open, found_damaged, is_damage
+from specviz.store.file.damage import cannot_open, disk_advice, found_damaged, is_damage
 from specviz.store.owner import StoreBusy, read_owner
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -146,7 +146,8 @@ def connect(path: Path) -> DuckDBPyConnection:
             pid = re.search(r"\(PID (\d+)\)", reason)
             raise StoreBusy(path, read_owner(path, int(pid[1]) if pid else None)) from error
         if is_new:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # a read-only file system, where nothing was made
+                path.unlink(missing_ok=True)
         if "newer version of DuckDB" in str(error):
             raise StoreError(
                 f"The database {path} was made by a newer specviz: "
@@ -169,4 +170,5 @@ def as_store_error(what: str) -> Iterator[None]:
     except UnicodeError as error:
         raise StoreError(f"{what}: it has characters that are not valid Unicode.") from error
     except (duckdb.Error, OSError, ValueError, TypeError, OverflowError) as error:
-        raise StoreError(f"{what}: {first_line(error)}.") from error
+        reason = first_line(error)
+        raise StoreError(f"{what}: {reason}.{disk_advice(reason)}") from error

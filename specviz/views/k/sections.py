@@ -103,8 +103,8 @@ def for_vllm(asked: Asked) -> None:
         )
         return
     st.caption(
-        f"From {escaped(source)}. Ranges reach up to the concurrency that was measured; beyond the largest "
-        "one its K goes on, which nobody measured."
+        f"From {escaped(source)}. Ranges reach up to the concurrency that was measured; beyond "
+        "the largest one its K goes on, which nobody measured."
     )
     show_table(schedule_table(ranges))
     arm = asked.chosen.family.arms[-1]

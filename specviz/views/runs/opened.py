@@ -71,7 +71,7 @@ class OpenedArm:
     @property
     def why_blank(self) -> str:
         """Why what only the embedded engine reports is blank."""
-        if self.config.engine is EngineKind.VLLM:
+        if self.config.engine is not EngineKind.EMBEDDED:
             return "not reported by the server"
         if self.request.metrics is None or self.request.finish_reason is None:
             return "the request did not finish"

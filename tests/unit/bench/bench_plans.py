@@ -45,8 +45,10 @@ positive = st.floats(1e-3, 1e9)
 def arms(draw: st.DrawFn) -> PlanArm:
     """Any arm that a plan can name; one without a method is a server at a URL."""
     engine = draw(st.sampled_from(EngineKind))
-    is_server = engine is EngineKind.VLLM
-    url = draw(st.none() | st.just("http://127.0.0.1:8000")) if is_server else None
+    is_server = engine is not EngineKind.EMBEDDED
+    attached = st.just("http://127.0.0.1:8000")
+    can_start = st.none() if engine is EngineKind.VLLM else st.nothing()
+    url = draw(can_start | attached) if is_server else None
     method = draw(st.just(Method.BASELINE) | drafting | (st.none() if url else st.nothing()))
     k = None if method is Method.BASELINE else draw(st.none() | st.integers(1, 32))
     options = draw(st.dictionaries(texts, st.text("aé\n\"'\\=", max_size=5), max_size=2))

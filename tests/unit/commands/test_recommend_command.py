@@ -79,3 +79,8 @@ def test_a_benchmark_that_is_not_there_is_named(tmp_path: Path) -> None:
     options = ["--benchmark", "abc", "--db", str(tmp_path / "runs.duckdb")]
     with pytest.raises(UsageError, match="No stored benchmark has an id that begins with 'abc'"):
         app(args=options, standalone_mode=False)
+
+
+def test_a_speed_up_of_nothing_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageError, match=r"speedup is .* from 0\.01 to 1000, not 0"):
+        said(capsys, *EAGLE, "--speedup", "0")

@@ -62,6 +62,14 @@ def test_one_too_many_ends_the_one_used_longest_ago(tmp_path: Path) -> None:
     assert sorted(running(pool)) == ["model-0", "model-2", "model-3", f"model-{MAX_SERVERS}"]
 
 
+def test_a_stopped_server_says_so_once(tmp_path: Path) -> None:
+    pool = ServerPool(tmp_path)
+    start(pool, 0)
+    pool.stop(spec(0))
+    (slot,) = pool.slots()
+    assert (slot.phase, slot.note) == (ServerPhase.STOPPED, "")  # the page shows both
+
+
 def test_without_a_limit_all_stay(tmp_path: Path) -> None:
     pool = ServerPool(tmp_path, max_servers=None)
     start(pool, *range(2 * MAX_SERVERS))
