@@ -24,7 +24,7 @@ class Ground:
     bonus: str
 
 
-LIGHT = Ground("#ffffff", "#1b1f24", "#68727d", "#d5d9de", BONUS)
+LIGHT = Ground("#ffffff", "#121519", "#68727d", "#d5d9de", BONUS)
 DARK = Ground("#0f1216", "#e8eaed", "#9aa3ad", "#3a414a", BONUS_ON_DARK)
 
 

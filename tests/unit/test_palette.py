@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import pytest
 
 from specviz import palette
 from specviz.commands.single_run import REJECTED, STYLES
-from specviz.figures.style import DARK, LIGHT
+from specviz.figures.style import DARK, LIGHT, Ground, blended
 from specviz.paths import PROJECT_ROOT
 from specviz.report.scripts import page_style
 from specviz.strip import assets
@@ -48,3 +49,49 @@ def test_every_variable_that_a_style_sheet_uses_is_declared() -> None:
         used = set(re.findall(r"var\(--([a-z-]+)\)", style))
         assert "recovered" in used
         assert used - {"strip-height"} <= set(re.findall(r"--([a-z-]+):", style))
+
+
+THEME = tomllib.loads((PROJECT_ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+FADED = 0.6
+"""Streamlit's captions are the text at this opacity."""
+
+AA = 4.5
+"""WCAG 2.2, 1.4.3: contrast of words, https://www.w3.org/TR/WCAG22/#contrast-minimum"""
+
+
+def contrast(one: str, other: str) -> float:
+    """The ratio of relative luminances, from 1 to 21, of two colours as #rrggbb."""
+    dark, light = sorted(map(luminance, (one, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+    return sum(w * s for w, s in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_words_of_the_theme_can_be_read(name: str) -> None:
+    theme = THEME[name]
+    keys = ("backgroundColor", "secondaryBackgroundColor")
+    grounds = {place[key] for place in (theme, theme["sidebar"]) for key in keys}
+    assert contrast("#ffffff", theme["primaryColor"]) >= AA  # the words of buttons
+    for ground in grounds:
+        words = (theme["textColor"], blended(theme["textColor"], ground, FADED))
+        for colour in (*words, theme["linkColor"], theme["grayColor"]):
+            assert contrast(colour, ground) >= AA, (colour, ground)
+
+
+@pytest.mark.parametrize(("name", "ground"), [("light", LIGHT), ("dark", DARK)])
+def test_figures_have_the_colours_of_the_theme(name: str, ground: Ground) -> None:
+    theme = THEME[name]
+    found = (theme["backgroundColor"], theme["textColor"], theme["grayColor"])
+    assert found == (ground.background, ground.ink, ground.muted)
+    assert theme["sidebar"]["textColor"] == ground.ink
+
+
+def test_the_theme_takes_its_accents_from_the_palette() -> None:
+    assert THEME["light"]["primaryColor"] == palette.BLUE
+    assert THEME["dark"]["primaryColor"] == palette.FILL_ON_DARK
+    assert [THEME[name]["linkColor"] for name in ("light", "dark")] == [palette.BLUE, palette.SKY]
