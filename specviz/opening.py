@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from types import ModuleType
 
 from specviz.config import EngineKind, RunConfig
 from specviz.engines.base import Engine, TimedEngine
@@ -48,7 +48,10 @@ async def open_arm(config: RunConfig, pool: ServerPool, note: Note) -> tuple[Eng
     `pool`. Raises an EngineError or UsageError in the user's words.
     """
     if config.engine is EngineKind.EMBEDDED:
-        return await _embedded().open_embedded(config, note)
+        with _installed():
+            from specviz.engines.embedded.opening import open_embedded
+
+        return await open_embedded(config, note)
     if config.options:
         raise UsageError(
             f"The option {min(config.options)} is the embedded engine's: a server is configured "
@@ -91,9 +94,11 @@ async def open_timed_arm(config: RunConfig, pool: ServerPool, note: Note) -> Tim
 
 
 async def _open_timed_embedded(config: RunConfig, note: Note) -> TimedArm:
-    opened, complete = await _embedded().open_embedded(config, note)
-    from specviz.engines.embedded.timed import TimedEmbedded
+    with _installed():
+        from specviz.engines.embedded.opening import open_embedded
+        from specviz.engines.embedded.timed import TimedEmbedded
 
+    opened, complete = await open_embedded(config, note)
     engine = TimedEmbedded(opened, complete)
     source = "held beyond plain decoding"
     return TimedArm(
@@ -101,19 +106,19 @@ async def _open_timed_embedded(config: RunConfig, note: Note) -> TimedArm:
     )
 
 
-def _embedded() -> ModuleType:
-    """What opens the embedded engine: it imports torch, so only where it is used.
+@contextmanager
+def _installed() -> Iterator[None]:
+    """Around imports of the embedded engine, which has torch: only where it is used.
 
     Raises EngineError where torch is not installed.
     """
     try:
-        from specviz.engines.embedded import opening
+        yield
     except ModuleNotFoundError as error:
         raise EngineError(
             f"The embedded engine needs {error.name}, which is not installed here: run "
             "`make install` for all of specviz, or name a server with its URL."
         ) from error
-    return opening
 
 
 def _completed(config: RunConfig, engine: ServerEngine | TimedServer) -> RunConfig:
@@ -154,7 +159,10 @@ def warm_up() -> threading.Thread:
     def load() -> None:
         # the first run that needs what is missing reports it; until then nobody asked
         with contextlib.suppress(SpecvizError):
-            _embedded().warm_up()
+            with _installed():
+                from specviz.engines.embedded.opening import warm_up
+
+            warm_up()
 
     thread = threading.Thread(target=load, name="embedded-warm-up", daemon=True)
     thread.start()

@@ -89,12 +89,12 @@ def cost(
 
 
 def _stored(benchmark: str, against: str | None, db: Path | None) -> Basis:
-    from specviz import runtime
     from specviz.analysis.cost.basis import measured
     from specviz.bench.results import results_of
+    from specviz.commands.stored_benchmark import store_with
 
-    with runtime.opened(db) as current:
-        bases = {basis.title: basis for basis in measured(results_of(current.store, benchmark))}
+    with store_with(benchmark, db) as store:
+        bases = {basis.title: basis for basis in measured(results_of(store, benchmark))}
     if not bases:
         raise UsageError(
             "This benchmark has no technique with a baseline at the same fixed concurrency: add an "

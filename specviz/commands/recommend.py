@@ -131,13 +131,13 @@ def _facts(
     import asyncio
 
     from specviz.bench.results import results_of
+    from specviz.commands.stored_benchmark import store_with
     from specviz.known_facts import facts_of_benchmark, facts_of_server
-    from specviz.store import default_location, open_store
     from specviz.store.benchmarks.reads import read_benchmarks
 
     found = []
     if benchmark is not None:
-        with open_store(db or default_location()) as store:
+        with store_with(benchmark, db) as store:
             rows = [
                 row
                 for row in store.read(read_benchmarks)

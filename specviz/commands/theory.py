@@ -253,11 +253,11 @@ def _stored_k(
     memory_gb: float | None,
     db: Location | None,
 ) -> dict[str, Any]:
-    from specviz.store import default_location, open_store
+    from specviz.commands.stored_benchmark import store_with
     from specviz.sweep.answer import k_answer
     from specviz.sweep.curves import Place
 
-    with open_store(db or default_location()) as store:
+    with store_with(benchmark, db) as store:
         return k_answer(store, benchmark, method, Place(*place), memory_gb)
 
 

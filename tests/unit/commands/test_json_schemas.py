@@ -12,10 +12,17 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 from specviz.cli import app, main
-from specviz.commands import bench_run
+from specviz.commands import bench_run, stored_benchmark
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.remote import app as remote_app
+from specviz.runtime import opened
+from specviz.store import Location, Store, StoreBusy, open_store
+from specviz.store.owner import Owner
+from specviz.web import exchange, query
 
 SCHEMAS = Path(__file__).parents[3] / "docs" / "schemas"
 PROMPT = "What is two and two?"
@@ -131,6 +138,33 @@ def test_documents_of_a_store(bench: Any, run: Any, db: str, folder: Path) -> No
     taken = printed("import", file, plan, "--db", other)
     validator("import").validate(taken)
     assert [sorted(one) == ["error", "file"] for one in taken["files"]] == [False, True]
+
+
+def test_commands_that_only_read_work_while_the_app_runs(
+    bench: Any, db: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = ("recommend", "--benchmark", bench["benchmark_id"][:8], "--db", db)
+    whole = ("--benchmark", bench["benchmark_id"], "--db", db)
+    commands = [start, ("theory", *whole), ("cost", *whole)]
+    alone = [printed(*command) for command in commands]
+    url = "http://127.0.0.1:1"
+
+    def owned(location: Location) -> Store:
+        if str(location) == db:
+            raise StoreBusy(Path(db), Owner(1, url))
+        return open_store(location)
+
+    with opened(Path(db)):
+        app = Starlette(routes=[*exchange.routes, *query.routes])
+        monkeypatch.setattr(
+            remote_app, "client", lambda *_: TestClient(app, url, client=("127.0.0.1", 1))
+        )
+        monkeypatch.setattr(stored_benchmark, "open_store", owned)
+        assert [printed(*command) for command in commands] == alone
+        assert f"The app at {url} owns the database and exports it." in capsys.readouterr().err
+        with pytest.raises(SystemExit):
+            main(["recommend", "--benchmark", "'none", "--db", db])
+        assert "No stored benchmark has an id that begins with" in capsys.readouterr().err
 
 
 def test_every_command_with_json_has_a_schema() -> None:

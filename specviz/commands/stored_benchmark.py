@@ -1,0 +1,50 @@
+"""A stored benchmark for commands that only read it, also while an app owns the database."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from specviz.commands.options import existing
+from specviz.remote.exchange import fetch
+from specviz.remote.query import ask
+from specviz.store import Location, Store, StoreBusy, open_store
+from specviz.store.exchange import Format
+from specviz.store.exchange.importing import import_file
+
+MATCHES = 2
+"""As many as a caller needs to see that the start of an id is not enough."""
+
+
+@contextmanager
+def store_with(benchmark: str, db: Location | None) -> Iterator[Store]:
+    """A store that has the benchmarks whose id begins so, if there are any.
+
+    Where a running app owns the database, it is a temporary one with their export. Raises
+    UsageError where there is no database or the app refuses, StoreError.
+    """
+    with tempfile.TemporaryDirectory(prefix="specviz-read-") as folder:
+        try:
+            store = open_store(existing(db))
+        except StoreBusy as busy:
+            if busy.url is None:
+                raise
+            print(f"The app at {busy.url} owns the database and exports it.", file=sys.stderr)
+            store = _copied(busy.url, benchmark, Path(folder))
+        with store:
+            yield store
+
+
+def _copied(url: str, benchmark: str, folder: Path) -> Store:
+    start = benchmark.lower().replace("'", "''")
+    sql = f"SELECT benchmark_id FROM benchmarks WHERE starts_with(benchmark_id, '{start}')"
+    ids = [str(row[0]) for row in ask(url, sql, MATCHES)["rows"]]
+    if ids:
+        fetch(url, ids, Format.PARQUET, folder / "benchmark.zip")
+    store = open_store(folder / "runs.duckdb")
+    if ids:
+        import_file(store, folder / "benchmark.zip")
+    return store
