@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from specviz.config import EngineKind, RunConfig
@@ -158,7 +157,7 @@ def warm_up() -> threading.Thread:
 
     def load() -> None:
         # the first run that needs what is missing reports it; until then nobody asked
-        with contextlib.suppress(SpecvizError):
+        with suppress(SpecvizError):
             with _installed():
                 from specviz.engines.embedded.opening import warm_up
 
