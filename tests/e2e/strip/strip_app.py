@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import streamlit as st
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
-from strip_scenarios import SCENARIOS, batches, hello
+from strip_scenarios import FAILURE, SCENARIOS, batches, hello
 
 connections: Counter[str] = Counter()
 
@@ -27,8 +27,9 @@ async def play(socket: WebSocket) -> None:
     """Play a scenario.
 
     `pace`: ms between messages; `size`: events in each; `drop`: messages after which the first
-    connection of a run breaks; `resume`: `seen` sends the rest by what the browser has seen,
-    `numbers` sends all again and leaves it to the browser to know what it has.
+    connection of a run breaks; `fail`: messages after which the app fails; `resume`: `seen` sends
+    the rest by what the browser has seen, `numbers` sends all again and leaves it to the browser to
+    know what it has.
     """
     await socket.accept()
     query = socket.query_params
@@ -46,6 +47,10 @@ async def play(socket: WebSocket) -> None:
         await socket.send_json(hello(arms, query.get("mode", "live")))
         for sent, message in enumerate(messages):
             if drop and sent == drop:
+                await socket.close(1011)
+                return
+            if sent == int(query.get("fail", -1)):
+                await socket.send_json({"type": "failed", "sentence": FAILURE})
                 await socket.close(1011)
                 return
             await socket.send_json(message)

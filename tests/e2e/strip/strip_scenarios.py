@@ -31,6 +31,8 @@ from specviz.wire import event_to_dict
 
 Json = dict[str, Any]
 
+FAILURE = "The app cannot show the rest of this run (IndexError: list index out of range)."
+
 CODE = '''def merge(left, right):
     """Merge two sorted lists."""
     out = []

@@ -13,7 +13,7 @@ from strip_reading import (
     tokens,
     wait_until_drawn,
 )
-from strip_scenarios import HOSTILE, SCENARIOS, output_of, pieces_of_arm
+from strip_scenarios import FAILURE, HOSTILE, SCENARIOS, output_of, pieces_of_arm
 from strip_steps import chain_steps
 
 pytestmark = pytest.mark.e2e
@@ -82,6 +82,17 @@ def test_a_dropped_connection_resumes_without_loss_or_duplicates(
     wait_until_drawn(page)
     for pane, one in enumerate(SCENARIOS["three_arms"]()):
         assert handed_over(page, pane) == output_of(one)
+
+
+def test_a_failure_of_the_app_is_shown_as_what_it_is_and_what_came_before_stays(
+    open_strip: Opener,
+) -> None:
+    page = open_strip("three_arms", size=3, fail=4)
+    message = page.locator(".message")
+    expect(message).to_have_text(FAILURE)
+    expect(output(page, 0).locator(".tok").first).to_be_visible()
+    page.wait_for_timeout(1500)  # a browser that lost its connection would be back by now
+    expect(message).to_have_text(FAILURE)
 
 
 def test_a_refused_run_says_why_and_asks_no_more(open_strip: Opener) -> None:
