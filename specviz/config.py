@@ -33,6 +33,7 @@ class RunStatus(StrEnum):
     PARTIAL = "partial"  # interrupted: what arrived is kept
     FAILED = "failed"  # nothing arrived
     CANCELLED = "cancelled"
+    SET_ASIDE = "set aside"  # of a request: measured again, because the machine was busy
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from specviz.analysis.advisor.deployment import KnownFacts
 from specviz.analysis.advisor.evidence import Evidence, Kind
 from specviz.analysis.advisor.inputs import Answer
 from specviz.analysis.advisor.measured import measured_of
+from specviz.analysis.benchmark.disturbance import disturbed_text
 from specviz.analysis.benchmark.results import ArmState, Cell, Results
 from specviz.analysis.text import digits
 from specviz.errors import ServerUnreachable
@@ -59,6 +60,8 @@ def facts_of_benchmark(
         answers["draft_fits"] = True
         text = f"{source}: {', '.join(fitted[:3])} ran on {row.hardware or 'this machine'}"
         sources["draft_fits"] = Evidence(Kind.MEASURED, text)
+    if disturbed := disturbed_text(results.cells):
+        notes.insert(0, f"{source}: {disturbed}")
     notes.append("A benchmark does not show whether memory is short in production.")
     return KnownFacts(answers, sources, measured_of(results, source), tuple(notes))
 

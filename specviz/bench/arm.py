@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
+from specviz.analysis.benchmark.disturbance import THIS_MACHINE
 from specviz.bench.plan import Load
+from specviz.bench.server_process import watched_of
 from specviz.bench.tally import ArmTally
 from specviz.config import RunConfig
 from specviz.engines.base import TimedEngine
@@ -22,7 +24,9 @@ DYING_S = 2.0
 @dataclass(slots=True)
 class BenchArm:
     """An open arm. `warm`: the temperatures and loads it was warmed up in; `failures`: requests
-    that failed since the last one that did not; `is_suspect`: one of them was not just refused."""
+    that failed since the last one that did not; `is_suspect`: one of them was not just refused.
+    `watched`: where others are seen that disturb it; `server_pid`: a server of somebody else's on
+    this machine."""
 
     index: int
     opened: TimedArm
@@ -31,6 +35,8 @@ class BenchArm:
     warm: set[tuple[float, Load]] = field(default_factory=set)
     failures: int = 0
     is_suspect: bool = False
+    watched: str = THIS_MACHINE
+    server_pid: int | None = None
 
     @property
     def engine(self) -> TimedEngine:
@@ -82,7 +88,10 @@ async def open_arm(
 ) -> BenchArm:
     """Open an arm and ask what it caches. Raises an EngineError or UsageError."""
     opened = await open_timed(config, note)
-    return BenchArm(index, opened, tally, await opened.engine.prefix_caching())
+    url = opened.config.server_url if opened.server is None else None
+    watched, pid = await asyncio.to_thread(watched_of, url)
+    caching = await opened.engine.prefix_caching()
+    return BenchArm(index, opened, tally, caching, watched=watched, server_pid=pid)
 
 
 def as_opened(config: RunConfig, row: ArmRow | None) -> RunConfig:

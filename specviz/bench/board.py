@@ -33,6 +33,7 @@ from specviz.store.benchmarks.reads import (
     read_arms,
     read_benchmark,
     read_conversations,
+    read_disturbed,
     read_done,
 )
 
@@ -109,6 +110,7 @@ class BenchBoard:
             bench.log.reopen()
             bench.opened = self._store.read(read_arms, benchmark_id)
             self._count_done(bench, self._store.read(read_done, benchmark_id))
+            bench.take_up_repeats(self._store.read(read_disturbed, benchmark_id))
             self._launch(bench)
 
     def pause(self, benchmark_id: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from specviz.analysis.benchmark.disturbance import in_figures
 from specviz.analysis.benchmark.results import ArmState, Results
 from specviz.analysis.benchmark.summary import summarise
 from specviz.bench.arm import arm_row
@@ -31,7 +32,7 @@ def results_of(store: Store, benchmark_id: str) -> Results:
     """What the benchmark says so far. Raises StoreError if there is none."""
     row = store.read(read_benchmark, benchmark_id)
     plan = parse_plan(row.plan_toml)
-    samples = samples_of(store, benchmark_id)
+    samples = store.read(read_samples, benchmark_id)
     rounds = store.read(read_rounds, benchmark_id)
     conversations = store.read(read_conversations, benchmark_id)
     opened = store.read(read_arms, benchmark_id)
@@ -76,8 +77,8 @@ def document(store: Store, benchmark_id: str) -> dict[str, Any]:
 
 
 def samples_of(store: Store, benchmark_id: str) -> pd.DataFrame:
-    """One row per request; see `analysis.benchmark.summary`. Raises StoreError."""
-    return store.read(read_samples, benchmark_id)
+    """One row per request in the figures; see `analysis.benchmark.summary`. Raises StoreError."""
+    return in_figures(store.read(read_samples, benchmark_id))
 
 
 def with_baselines(plan: Plan, arms: Sequence[ArmState]) -> list[ArmState]:

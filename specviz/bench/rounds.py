@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from statistics import fmean
 
 from specviz.bench.arm import BenchArm
-from specviz.bench.block import Talk
+from specviz.bench.block import Answered, Talk
 from specviz.bench.plan import Plan
+from specviz.bench.repeats import MeasuredBlock
 from specviz.bench.schedule import Stage
 from specviz.config import Run, RunConfig, RunStatus, Sampling
 from specviz.errors import EngineError
@@ -53,6 +54,22 @@ class RoundUnderWay:
     def next_block(self) -> None:
         """An interrupted block goes on as a new one with its own wall time."""
         self.block = uuid.uuid4().hex
+
+    def measured(
+        self, talks: Sequence[Talk], answers: Sequence[Answered], wall_s: float
+    ) -> MeasuredBlock:
+        """The block that has just ended."""
+        return MeasuredBlock(
+            self.block,
+            self.stage,
+            self.arm.index,
+            self.run_id,
+            self.round_id,
+            self.arm.watched,
+            wall_s,
+            tuple(talks),
+            tuple(answers),
+        )
 
     async def begin(self, log: BenchmarkLog, plan: Plan) -> None:
         """Save that the round begins. Raises StoreError."""

@@ -15,12 +15,16 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 
+from specviz.analysis.benchmark.disturbance import NOT_WATCHED
 from specviz.bench.arm import BenchArm, arm_row, as_opened, open_arm
 from specviz.bench.block import Answered, Block, Talk
 from specviz.bench.control import Control
+from specviz.bench.machine_watch import MachineWatch
 from specviz.bench.plan import Load, Plan
 from specviz.bench.progress import BenchPhase
+from specviz.bench.repeats import DisturbedBlock, Repeats, sample_row, shortened
 from specviz.bench.rounds import RoundUnderWay
 from specviz.bench.schedule import Stage, blocks, rounds_of_arms, stages, turns_of_arms
 from specviz.bench.tally import Tally
@@ -29,7 +33,7 @@ from specviz.errors import RequestRefused, SpecvizError
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import TimedArm
 from specviz.prompts.sets import Conversation
-from specviz.store import ArmRow, BenchmarkLog, SampleRow
+from specviz.store import ArmRow, BenchmarkLog, DisturbedRow
 
 Note = Callable[[str], None]
 OpenTimedArm = Callable[[RunConfig, Note], Awaitable[TimedArm]]
@@ -59,6 +63,12 @@ class Bench:
     done: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
     opened: Mapping[int, ArmRow] = field(default_factory=dict)
     refused: int = 0
+    repeats: Repeats = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.repeats = Repeats(
+            self.plan, self.log, self.tally, self.control, self.measuring_lock, MachineWatch()
+        )
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -82,6 +92,30 @@ class Bench:
             done[arm_of[round_id]] += len(answers)
         return done
 
+    def take_up_repeats(self, rows: Sequence[DisturbedRow]) -> None:
+        """The disturbed blocks that an earlier process did not measure again."""
+        places = {
+            stage.round_id(self.benchmark_id, arm): (stage, arm)
+            for stage in self.stages
+            for arm in stage.arms
+        }
+        for row in rows:
+            stage, arm = places[row.round_id]
+            turns = defaultdict(list)
+            for prompt_index, turn in row.requests:
+                turns[prompt_index].append(turn)
+            talks = []
+            for prompt_index, asked in turns.items():
+                earlier = self.done[row.round_id, prompt_index][: min(asked)]
+                talk = self._talk(stage, arm, prompt_index, earlier)
+                talks.append(shortened(talk, max(asked) + 1))
+            run_id = stage.run_id(self.benchmark_id, arm)
+            self.repeats.disturbed.append(
+                DisturbedBlock(
+                    row.block, stage, arm, run_id, row.round_id, tuple(talks), row.taken_share
+                )
+            )
+
     async def run(self, open_arm: OpenTimedArm) -> None:
         """Measure what is missing. Raises CancelledError when cancelled."""
         self.tally.plan(self._conversations_left())
@@ -93,14 +127,21 @@ class Bench:
                 await self._group(group, open_arm)
 
     async def _group(self, group: Sequence[Stage], open_arm: OpenTimedArm) -> None:
-        wanted = sorted({arm for stage in group for arm in stage.arms if self._left(stage, arm)})
+        number = group[0].group
+        missing = {arm for stage in group for arm in stage.arms if self._left(stage, arm)}
+        wanted = sorted(missing | self.repeats.left(number))
         async with AsyncExitStack() as opened:
             self.tally.phase = BenchPhase.STARTING
             found = await asyncio.gather(*(self._open(arm, open_arm, opened) for arm in wanted))
             arms = {arm.index: arm for arm in found if arm is not None}
             self.tally.phase = BenchPhase.RUNNING
+            watch = self.repeats.watch
+            watch.roots |= {arm.server_pid for arm in arms.values() if arm.server_pid is not None}
+            watch.is_blind = any(arm.watched == NOT_WATCHED for arm in arms.values())
             for stage in group:
                 await self._stage(stage, arms)
+            self.repeats.seen(await watch.settle())
+            await self.repeats.run(number, arms, self._warm_up)
             for arm in arms.values():
                 if arm.tally.error is None:
                     asked = arm.tally.done + arm.tally.failed
@@ -155,21 +196,28 @@ class Bench:
         arm = round_.arm
         rng = random.Random(f"{self.plan.seed}/{stage.repetition}/{number}")
         while talks and await self._may_go_on(arm):
+            if self.measuring_lock.is_wanted:
+                self.repeats.seen(await self.repeats.watch.settle())
             await self.measuring_lock.let_others_go()
+            answers: list[Answered] = []
             async with self.measuring_lock.hold():
                 self._say(stage, arm)
                 under_way = Block(
                     talks,
                     arm.engine.sample,
-                    lambda answered: self._keep(round_, answered),
+                    partial(self._keep, round_, answers),
                     lambda: self.control.goes_on and arm.tally.error is None,
                 )
                 round_.next_block()
+                self.repeats.watch.begin()
                 began = time.monotonic()
                 async with round_.watched():
                     await under_way.run(stage.load, rng)
+                wall_s = time.monotonic() - began
+            measured = round_.measured(talks, answers, wall_s)
+            self.repeats.seen(self.repeats.watch.end(measured))
             count = len(talks) - len(under_way.rest)
-            self.tally.block_done(arm.index, stage.load, count, time.monotonic() - began)
+            self.tally.block_done(arm.index, stage.load, count, wall_s)
             talks = list(under_way.rest)
             await self._look_after(arm)
         if talks:
@@ -177,6 +225,8 @@ class Bench:
 
     async def _may_go_on(self, arm: BenchArm) -> bool:
         """Wait while paused; False once the arm or the benchmark is at its end."""
+        if self.control.is_paused:
+            self.repeats.seen(await self.repeats.watch.settle())
         while self.control.is_paused and self.control.stop_reason is None:
             self.tally.phase = BenchPhase.PAUSED
             await asyncio.sleep(PAUSE_POLL_S)
@@ -188,24 +238,11 @@ class Bench:
             )
         return self.control.stop_reason is None and arm.tally.error is None
 
-    def _keep(self, round_: RoundUnderWay, answered: Answered) -> None:
+    def _keep(self, round_: RoundUnderWay, answers: list[Answered], answered: Answered) -> None:
         """Store one request, and count it."""
         tally = round_.arm.tally
-        self.log.add(
-            SampleRow(
-                run_id=round_.run_id,
-                round_id=round_.round_id,
-                prompt_index=answered.prompt_index,
-                turn=answered.turn,
-                prompt=answered.prompt,
-                started_at=answered.started_at,
-                block=round_.block,
-                sent_ms=answered.sent_ms,
-                queue_ms=answered.queue_ms,
-                sample=answered.sample,
-                error=str(answered.error) if answered.error else None,
-            )
-        )
+        answers.append(answered)
+        self.log.add(sample_row(round_.run_id, round_.round_id, round_.block, answered))
         if answered.sample is not None:
             round_.arm.failures, round_.arm.is_suspect = 0, False
             tally.add(answered.sample)

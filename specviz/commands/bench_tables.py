@@ -52,10 +52,22 @@ def _table(title: str, cells: Sequence[Document]) -> Table:
     table.add_column("arm", no_wrap=True)
     for name in COLUMNS:
         table.add_column(name, justify="right", no_wrap=name.startswith("speed"))
-    for cell in cells:
-        shown = (text or "–" for text in cell_figures(cell))
-        table.add_row(Text(cell["arm"]), *shown, speedup_text(cell["speedup"]))
+    disturbed = [_disturbed(cell) for cell in cells]
+    if any(disturbed):
+        table.add_column("disturbed", justify="right")
+    for cell, text in zip(cells, disturbed, strict=True):
+        shown = (figure or "–" for figure in cell_figures(cell))
+        last = [text or "–"] if any(disturbed) else []
+        table.add_row(Text(cell["arm"]), *shown, speedup_text(cell["speedup"]), *last)
     return table
+
+
+def _disturbed(cell: Document) -> str | None:
+    """How many blocks were measured while something else used the machine."""
+    found = cell["disturbance"]
+    if not found or not found["disturbed"]:
+        return None
+    return f"{found['disturbed']} of {found['blocks']} blocks"
 
 
 def _check(check: CounterCheck) -> str:

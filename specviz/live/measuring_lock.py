@@ -36,6 +36,11 @@ class MeasuringLock:
         finally:
             self._lock.release()
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody waits for it."""
+        return self._waiting > 0
+
     async def let_others_go(self) -> None:
         """Wait until nobody waits any more. Call it without holding the lock."""
         while self._waiting:

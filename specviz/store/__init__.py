@@ -5,7 +5,15 @@ are in the rooms, where each takes a cursor first. Imported here is what many ne
 """
 
 from specviz.store.benchmarks.log import BenchmarkLog
-from specviz.store.benchmarks.rows import ArmRow, BenchmarkRow, DoneRequest, RoundRow, SampleRow
+from specviz.store.benchmarks.rows import (
+    ArmRow,
+    BenchmarkRow,
+    BlockRow,
+    DisturbedRow,
+    DoneRequest,
+    RoundRow,
+    SampleRow,
+)
 from specviz.store.location import Lake, Location, default_location
 from specviz.store.owner import StoreBusy
 from specviz.store.runs.recorder import Recorder, RunSink
@@ -25,6 +33,8 @@ __all__ = [
     "ArmRow",
     "BenchmarkLog",
     "BenchmarkRow",
+    "BlockRow",
+    "DisturbedRow",
     "DoneRequest",
     "Lake",
     "Location",

@@ -66,7 +66,8 @@ def check_complete(store: Store, benchmark_id: str) -> None:
     found = store.read(
         frame_of,
         "SELECT round_id, prompt_index, turn, status, output_tokens FROM samples "
-        "JOIN requests USING (request_id) WHERE benchmark_id = ?",
+        "JOIN requests USING (request_id) "
+        "WHERE benchmark_id = ? AND status <> 'set aside'",
         [benchmark_id],
     )
     keys = list(zip(found["round_id"], found["prompt_index"], strict=True))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from specviz.analysis.benchmark.acceptance import acceptance
+from specviz.analysis.benchmark.disturbance import disturbance_of
 from specviz.analysis.benchmark.goodput import met
 from specviz.analysis.benchmark.list_columns import differences
 from specviz.analysis.benchmark.notes import cell_notes
@@ -128,6 +129,7 @@ def _cell(
         memory_bytes=memory_bytes,
         memory_source=memory_source,
         gpu_utilization=_gpu_utilization(mine.rounds),
+        disturbance=disturbance_of(finished),
     )
     return replace(cell, notes=cell_notes(cell, finished, arm))
 

@@ -7,6 +7,12 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from specviz.analysis.benchmark.acceptance import with_counts
+from specviz.analysis.benchmark.disturbance import (
+    CLIENT_ONLY,
+    NOT_WATCHED,
+    disturbance_of,
+    disturbed_text,
+)
 from specviz.analysis.benchmark.quantiles import too_few
 from specviz.analysis.benchmark.results import Acceptance, ArmState, Cell, Speedup
 from specviz.analysis.benchmark.speedup import PROMPTS_NEEDED, TIME_PER_TOKEN
@@ -20,6 +26,7 @@ def cell_notes(cell: Cell, samples: pd.DataFrame, arm: ArmState) -> tuple[str, .
     """One sentence each. `samples`: the cell's finished requests."""
     times = [cell.ttft_ms, cell.tpot_ms, cell.step_ms, cell.e2el_ms, cell.queue_ms]
     notes = [
+        disturbed_text([cell]),
         too_few(times),
         _tokens_unknown(samples),
         _one_chunk(cell),
@@ -37,6 +44,7 @@ def result_notes(arms: Sequence[ArmState], samples: pd.DataFrame) -> tuple[str, 
     """What holds for a benchmark as a whole."""
     return tuple(
         (
+            *_disturbance(samples),
             *_without_baseline(arms),
             *_prefix_caching(arms),
             *_errors(arms),
@@ -119,6 +127,27 @@ def _unequal_lengths(cell: Cell) -> str | None:
         "Fewer than half of the prompts have answers of equal length in both arms: the speed-up "
         "compares time per output token."
     )
+
+
+def _disturbance(samples: pd.DataFrame) -> Iterator[str]:
+    """What else used the machine during the benchmark as a whole."""
+    found = None if samples.empty else disturbance_of(samples)
+    if found is None:
+        return
+    if found.text:
+        yield found.text
+    if found.repeated:
+        yield (
+            f"{found.repeated} of {found.blocks} blocks were measured again, because something "
+            "else used the machine: the first measurements are in no figure."
+        )
+    if found.watched == CLIENT_ONLY:
+        yield "A server is on another machine: what else that machine did is not known."
+    if found.watched == NOT_WATCHED:
+        yield (
+            "What else the machine did is not known: the process of a server on it could not be "
+            "found."
+        )
 
 
 def _without_baseline(arms: Sequence[ArmState]) -> Iterator[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from specviz.analysis.benchmark.disturbance import Disturbance
+
 
 @dataclass(frozen=True, slots=True)
 class Slo:
@@ -123,6 +125,8 @@ class Cell:
     memory_source: str | None
     gpu_utilization: float | None
     notes: tuple[str, ...] = ()
+    disturbance: Disturbance | None = None
+    """What else used the machine; None where nothing was recorded."""
 
     @property
     def load(self) -> str:

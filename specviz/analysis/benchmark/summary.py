@@ -14,6 +14,7 @@ from specviz.analysis.benchmark.cells import (
     with_baseline,
 )
 from specviz.analysis.benchmark.checks import counter_checks
+from specviz.analysis.benchmark.disturbance import first_measurements, in_figures
 from specviz.analysis.benchmark.notes import result_notes
 from specviz.analysis.benchmark.results import ArmState, Results, Slo
 
@@ -28,12 +29,16 @@ def summarise(
     - `arm_index`, `server_group` (arms with the same number were measured side by side),
       `round_id`, `temperature`, `concurrency` (NA: Poisson arrivals), `request_rate` per s (NaN:
       closed loop), `repetition`, `prompt_index`, `turn`, `category`
-    - `status` (finished or failed; a failed request has no figures) and `block`: requests of one
+    - `status` (finished, failed or set aside; a failed request has no figures, one that was set
+      aside is in none) and `block`: requests of one
       block ran together, `sent_ms` counts from its begin
     - `queue_ms` waited in the client before it was sent, `ttft_ms`, `tpot_ms` (NaN for one token),
       `e2el_ms`, `chunk_ms` (since sent; list or None), `output_tokens` (NA: unknown)
     - `num_drafts`, `num_draft_tokens`, `num_accepted_tokens` (NA: unknown), `per_step_accepted`,
       `per_step_drafted` (list or None), `is_chain`, `num_judged_tokens` (of trees; NA: unknown)
+    - where blocks were watched: `is_disturbed`, `repeats` (the disturbed block that this one
+      repeats, or None), `watched`, `wall_s`, `others_share`, `steal_share`, `throttled_share`,
+      `gpu_others_share` of its block; see `Disturbance`
 
     `rounds` has one row per pass of an arm over the prompts: `round_id`, `arm_index`, `complete`,
     `memory_bytes`, `memory_source`, `gpu_utilization` (0-1), and the server's own counts meanwhile,
@@ -41,6 +46,7 @@ def summarise(
 
     Both may be empty, without columns too. A cell without a finished request is left out.
     """
+    counted, samples = first_measurements(samples), in_figures(samples)
     state_of = {arm.arm_index: arm for arm in arms}
     found = measured(samples, rounds)
     cells = [
@@ -51,6 +57,6 @@ def summarise(
         arms=tuple(arms),
         cells=tuple(whole_cell(*cell, slo) for cell in cells),
         categories=tuple(chain.from_iterable(category_cells(*cell, slo) for cell in cells)),
-        checks=counter_checks(arms, samples, rounds),
+        checks=counter_checks(arms, counted, rounds),
         notes=result_notes(arms, samples),
     )

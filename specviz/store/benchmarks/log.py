@@ -7,19 +7,23 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from duckdb import DuckDBPyConnection
 
 from specviz.config import Run, RunStatus
 from specviz.prompts.sets import Conversation
 from specviz.store.benchmarks import tables
-from specviz.store.benchmarks.rows import ArmRow, RoundRow, SampleRow
+from specviz.store.benchmarks.rows import ArmRow, BlockRow, RoundRow, SampleRow
 from specviz.store.benchmarks.samples import check_texts, insert_samples
 from specviz.store.file.writer import FLUSH_S, Writer
 
 COMMIT_EVERY_S = FLUSH_S
 """A commit takes several ms of the machine that is being measured. A single one is made at once;
 where requests end more often than this, they share one."""
+
+
+Row = TypeVar("Row", SampleRow, BlockRow)
 
 
 class BenchmarkLog:
@@ -31,7 +35,8 @@ class BenchmarkLog:
         self._writer = writer
         self._lock = threading.Lock()
         self._rows: list[SampleRow] = []
-        self._written = 0  # of `_rows`, by the transaction under way
+        self._blocks: list[BlockRow] = []
+        self._written = (0, 0)  # of `_rows` and `_blocks`, by the transaction under way
         self._queued = False
         self._committed_s = -COMMIT_EVERY_S
         self._error: Exception | None = None
@@ -90,11 +95,37 @@ class BenchmarkLog:
         Raises the StoreError of an earlier one, or of one that can never be saved, which is refused
         so that it does not block the others.
         """
+        check_texts(row)
+        self._queue(self._rows, row)
+
+    def block(self, row: BlockRow) -> None:
+        """Take a block that has ended; returns at once. Raises the StoreError of an earlier row."""
+        self._queue(self._blocks, row)
+
+    def repeat(self, block: BlockRow, rows: Sequence[SampleRow], *, sets_aside: str | None) -> None:
+        """Save a block that sent a disturbed one's requests again, in one transaction.
+
+        `sets_aside`: why the first measurement is in no figure from now on; None: it stays.
+        Raises StoreError.
+        """
+        for row in rows:
+            check_texts(row)
+        self._writer.submit(self._write).add_done_callback(self._committed)  # what came before
+
+        def write(cursor: DuckDBPyConnection) -> None:
+            if sets_aside is not None:
+                assert block.repeats is not None
+                tables.set_aside(cursor, block.repeats, sets_aside)
+            insert_samples(cursor, self.benchmark_id, rows)
+            tables.insert_blocks(cursor, self.benchmark_id, [block])
+
+        self._save(write)
+
+    def _queue(self, queue: list[Row], row: Row) -> None:
         if self._error is not None:
             raise self._error
-        check_texts(row)
         with self._lock:
-            self._rows.append(row)
+            queue.append(row)
             is_queued, self._queued = self._queued, True
         if not is_queued:
             wait_s = max(0.0, self._committed_s + COMMIT_EVERY_S - time.monotonic())
@@ -127,10 +158,12 @@ class BenchmarkLog:
 
     def _write(self, cursor: DuckDBPyConnection) -> None:
         with self._lock:
-            rows, self._queued = tuple(self._rows), False
+            rows, blocks, self._queued = tuple(self._rows), tuple(self._blocks), False
         if rows:
             insert_samples(cursor, self.benchmark_id, rows)
-        self._written = len(rows)
+        if blocks:
+            tables.insert_blocks(cursor, self.benchmark_id, blocks)
+        self._written = len(rows), len(blocks)
 
     def _committed(self, future: Future[None]) -> None:
         """After the commit, on the writer's thread and so before the next `_write`."""
@@ -138,5 +171,6 @@ class BenchmarkLog:
         self._error = failure if isinstance(failure := future.exception(), Exception) else None
         if failure is None:
             with self._lock:
-                del self._rows[: self._written]
-            self._written = 0
+                del self._rows[: self._written[0]]
+                del self._blocks[: self._written[1]]
+            self._written = 0, 0

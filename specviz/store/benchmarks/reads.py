@@ -10,7 +10,12 @@ from duckdb import DuckDBPyConnection
 from specviz.config import Message, RunStatus
 from specviz.errors import StoreError
 from specviz.prompts.sets import Conversation
-from specviz.store.benchmarks.rows import ArmRow, BenchmarkRow, DoneRequest
+from specviz.store.benchmarks.rows import (
+    ArmRow,
+    BenchmarkRow,
+    DisturbedRow,
+    DoneRequest,
+)
 from specviz.store.runs.runs import rows_of
 
 if TYPE_CHECKING:
@@ -32,11 +37,26 @@ _SAMPLES = """
         requests.e2el_ms, requests.output_tokens, hash(samples.token_ids) AS output_hash,
         requests.num_drafts, requests.num_draft_tokens, requests.num_accepted_tokens,
         samples.chunk_ms, samples.per_step_accepted, samples.per_step_drafted, samples.is_chain,
-        samples.num_judged_tokens
+        samples.num_judged_tokens, blocks.repeats, blocks.watched, blocks.wall_s,
+        blocks.is_disturbed, blocks.others_share, blocks.steal_share, blocks.throttled_share,
+        blocks.gpu_others_share
     FROM samples JOIN requests USING (request_id) JOIN rounds USING (round_id)
         JOIN runs ON runs.run_id = rounds.run_id
+        LEFT JOIN blocks ON blocks.block = samples.block
     WHERE samples.benchmark_id = ?
     ORDER BY rounds.arm_index, requests.started_at
+"""
+
+_DISTURBED = """
+    SELECT block, blocks.round_id,
+        list({'prompt_index': prompt_index, 'turn': turn} ORDER BY prompt_index, turn) AS requests,
+        any_value(greatest(least(1.0, others_share + steal_share),
+            coalesce(gpu_others_share, 0.0))) AS taken_share
+    FROM blocks JOIN samples USING (block) JOIN requests USING (request_id)
+    WHERE blocks.benchmark_id = $1 AND is_disturbed AND repeats IS NULL AND status = 'finished'
+        AND block NOT IN (
+            SELECT repeats FROM blocks WHERE benchmark_id = $1 AND repeats IS NOT NULL)
+    GROUP BY block, blocks.round_id ORDER BY min(requests.started_at), block
 """
 
 _ROUNDS = """
@@ -93,8 +113,22 @@ def read_done(cursor: DuckDBPyConnection, benchmark_id: str) -> list[DoneRequest
     return [DoneRequest(**row) for row in rows_of(cursor)]
 
 
+def read_disturbed(cursor: DuckDBPyConnection, benchmark_id: str) -> list[DisturbedRow]:
+    """The disturbed blocks that were not measured again, in the order of their requests."""
+    cursor.execute(_DISTURBED, [benchmark_id])
+    return [
+        DisturbedRow(
+            row["block"],
+            row["round_id"],
+            tuple((each["prompt_index"], each["turn"]) for each in row["requests"]),
+            row["taken_share"],
+        )
+        for row in rows_of(cursor)
+    ]
+
+
 def read_samples(cursor: DuckDBPyConnection, benchmark_id: str) -> pd.DataFrame:
-    """One row per request, finished or failed; see `analysis.benchmark.summary`."""
+    """One row per request, finished, failed or set aside; see `analysis.benchmark.summary`."""
     return _frame(cursor, _SAMPLES, benchmark_id)
 
 

@@ -86,6 +86,36 @@ class SampleRow:
     queue_ms: float
     sample: Sample | None
     error: str | None = None
+    set_aside: str | None = None
+    """Why it is in no figure although it finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRow:
+    """One block, and what else used the machine meanwhile; see the columns of `blocks`."""
+
+    block: str
+    run_id: str
+    round_id: str
+    watched: str
+    wall_s: float
+    others_share: float | None = None
+    steal_share: float | None = None
+    throttled_share: float | None = None
+    gpu_others_share: float | None = None
+    is_disturbed: bool = False
+    repeats: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DisturbedRow:
+    """A disturbed block that was not measured again: its finished requests by prompt and turn, and
+    what others took of the machine."""
+
+    block: str
+    round_id: str
+    requests: tuple[tuple[int, int], ...]
+    taken_share: float
 
 
 @dataclass(frozen=True, slots=True)

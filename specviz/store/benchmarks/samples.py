@@ -102,8 +102,8 @@ def _request(request_id: str, row: SampleRow) -> Row:
     values: Row = {
         "request_id": request_id,
         "run_id": row.run_id,
-        "status": (RunStatus.FINISHED if sample else RunStatus.FAILED).value,
-        "error": row.error,
+        "status": _status(row).value,
+        "error": row.error or row.set_aside,
         "started_at": to_utc(row.started_at),
         "prompt_id": prompt.prompt_id,
         "category": prompt.category,
@@ -119,6 +119,12 @@ def _request(request_id: str, row: SampleRow) -> Row:
             **{name: getattr(metrics, name) for name in _METRICS},
         }
     return values
+
+
+def _status(row: SampleRow) -> RunStatus:
+    if row.sample is None:
+        return RunStatus.FAILED
+    return RunStatus.SET_ASIDE if row.set_aside else RunStatus.FINISHED
 
 
 def _sample(request_id: str, benchmark_id: str, row: SampleRow) -> Row:

@@ -12,7 +12,7 @@ from duckdb import DuckDBPyConnection
 from specviz import __version__
 from specviz.config import Run, RunStatus
 from specviz.prompts.sets import Conversation
-from specviz.store.benchmarks.rows import ArmRow, RoundRow
+from specviz.store.benchmarks.rows import ArmRow, BlockRow, RoundRow
 from specviz.store.runs.tables import has_run, insert, insert_arrow, insert_run, to_utc, update
 
 _MESSAGE = pa.struct([("role", pa.string()), ("content", pa.string())])
@@ -25,6 +25,17 @@ PROMPTS = pa.schema(
         ("turns", pa.list_(pa.string())),
         ("earlier", pa.list_(_MESSAGE)),
         ("max_tokens", pa.int32()),
+    ]
+)
+
+BLOCKS = pa.schema(
+    [
+        *((name, pa.string()) for name in ("block", "benchmark_id", "run_id", "round_id")),
+        ("watched", pa.string()),
+        ("wall_s", pa.float64()),
+        *((f"{of}_share", pa.float64()) for of in ("others", "steal", "throttled", "gpu_others")),
+        ("is_disturbed", pa.bool_()),
+        ("repeats", pa.string()),
     ]
 )
 
@@ -80,7 +91,7 @@ def reopen(cursor: DuckDBPyConnection, benchmark_id: str) -> None:
     set_status(cursor, benchmark_id, RunStatus.RUNNING, None, None)
     failed = (
         "request_id IN (SELECT request_id FROM samples WHERE benchmark_id = $1) "
-        "AND status <> 'finished'"
+        "AND status = 'failed'"
     )
     cursor.execute(f"CREATE TEMP TABLE again AS SELECT request_id FROM requests WHERE {failed}",
                    [benchmark_id])  # fmt: skip
@@ -108,6 +119,23 @@ def put_round(cursor: DuckDBPyConnection, benchmark_id: str, round_: RoundRow) -
     """A round that begins or has ended."""
     cursor.execute("DELETE FROM rounds WHERE round_id = ?", [round_.round_id])
     insert(cursor, "rounds", {"benchmark_id": benchmark_id} | asdict(round_))
+
+
+def insert_blocks(
+    cursor: DuckDBPyConnection, benchmark_id: str, blocks: Sequence[BlockRow]
+) -> None:
+    """Blocks that have ended."""
+    rows = [{"benchmark_id": benchmark_id} | asdict(block) for block in blocks]
+    insert_arrow(cursor, "blocks", pa.Table.from_pylist(rows, schema=BLOCKS))
+
+
+def set_aside(cursor: DuckDBPyConnection, block: str, reason: str) -> None:
+    """Take the finished requests of a block out of the figures."""
+    cursor.execute(
+        "UPDATE requests SET status = ?, error = ? WHERE status = 'finished' "
+        "AND request_id IN (SELECT request_id FROM samples WHERE block = ?)",
+        [RunStatus.SET_ASIDE.value, reason, block],
+    )
 
 
 def end_runs(

@@ -38,6 +38,7 @@ EXPORTED_TABLES = (
     ExportedTable("benchmark_arms", RowOwner.BENCHMARK, ("benchmark_id", "arm_index")),
     ExportedTable("runs", RowOwner.RUN, ("run_id",), _NOTES),
     ExportedTable("rounds", RowOwner.RUN, ("round_id",)),
+    ExportedTable("blocks", RowOwner.RUN, ("block",)),
     ExportedTable("requests", RowOwner.RUN, ("request_id",)),
     ExportedTable("samples", RowOwner.RUN, ("request_id",)),
     ExportedTable("steps", RowOwner.REQUEST, ("request_id", "step_index")),

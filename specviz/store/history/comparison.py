@@ -34,7 +34,7 @@ _RUNS = """
     ) AS arms ON arms.run_id = runs.run_id
     LEFT JOIN (
         SELECT run_id, count(*) AS requests FROM requests
-        WHERE run_id IN ({marks}) AND status <> 'running' GROUP BY run_id
+        WHERE run_id IN ({marks}) AND status NOT IN ('running', 'set aside') GROUP BY run_id
     ) AS answered ON answered.run_id = runs.run_id
     WHERE runs.run_id IN ({marks})
 """
@@ -61,7 +61,14 @@ _REQUESTS = f"""
         WHERE samples.run_id IN ({{marks}})
     ) AS asked ON asked.request_id = requests.request_id
     WHERE requests.run_id IN ({{marks}}) AND requests.output_text IS NOT NULL
+        AND requests.status <> 'set aside'
     ORDER BY requests.started_at, requests.request_id
+"""
+
+_BLOCKS = """
+    SELECT * FROM blocks WHERE run_id IN ({marks}) AND block IN (
+        SELECT block FROM samples JOIN requests USING (request_id)
+        WHERE samples.run_id IN ({marks}) AND status = 'finished')
 """
 
 _CANDIDATES = f"""
@@ -218,6 +225,18 @@ def read_compared_requests(cursor: DuckDBPyConnection, run_ids: Sequence[str]) -
     """
     sql = _REQUESTS.format(marks=_marks(run_ids))
     frame: pd.DataFrame = cursor.execute(sql, [*run_ids, *run_ids]).arrow().read_all().to_pandas()
+    return frame
+
+
+def read_blocks(cursor: DuckDBPyConnection, run_ids: Sequence[str]) -> pd.DataFrame:
+    """The blocks that the figures of benchmarks' arms rest on; see `analysis.benchmark`."""
+    marks = _marks(run_ids)
+    frame: pd.DataFrame = (
+        cursor.execute(_BLOCKS.format(marks=marks), [*run_ids, *run_ids])
+        .arrow()
+        .read_all()
+        .to_pandas()
+    )
     return frame
 
 

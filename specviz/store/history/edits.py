@@ -28,8 +28,8 @@ _TABLES = {
 }
 _OF_REQUESTS = ("steps", "decisions")
 _OF_BENCHMARK = (
-    *("samples", "rounds", "benchmark_prompts", "benchmark_arms", "k_replays", "k_step_times"),
-    "benchmarks",
+    *("samples", "blocks", "rounds", "benchmark_prompts", "benchmark_arms"),
+    *("k_replays", "k_step_times", "benchmarks"),
 )
 
 

@@ -184,7 +184,7 @@ _ITEMS = f"""
                 sum(num_steps) FILTER (output_tokens IS NOT NULL), 0) AS tokens_per_step,
             sum(output_tokens) * 1000 / nullif(
                 sum(e2el_ms) FILTER (output_tokens IS NOT NULL), 0) AS output_throughput
-        FROM requests {{scope}} GROUP BY run_id
+        FROM requests WHERE status <> 'set aside' AND {{scope}} GROUP BY run_id
     ), arms AS NOT MATERIALIZED (
         SELECT group_id, count(*) AS num_runs, sum(num_requests) AS num_requests,
             {_distinct("method")} AS methods, {_distinct("model")} AS models,
@@ -266,7 +266,7 @@ def read_history(
     matches = f"bool_or({_FOUND.format('prompt')})" if "text" in values else "false"
     found = f"FROM items WHERE {where}"
     asks_requests = {"categories", "fidelities", "text"} & {*values} or order in _OF_REQUESTS
-    items = _ITEMS.format(matches=matches, scope="" if asks_requests else "WHERE false")
+    items = _ITEMS.format(matches=matches, scope="true" if asks_requests else "false")
     # not count(*) OVER (): with UNION ALL it crashes DuckDB now and then (duckdb#22352)
     total = cursor.execute(f"{items} SELECT count(*) {found}", values).fetchone()
     cursor.execute(
@@ -342,7 +342,7 @@ def _conditions(wanted: HistoryFilter) -> tuple[str, dict[str, Any]]:
 
 def _rows(cursor: DuckDBPyConnection, page: Sequence[Mapping[str, Any]]) -> list[HistoryRow]:
     """The lines of a page with their figures, which are computed for these lines only."""
-    scope = "WHERE run_id IN (SELECT run_id FROM runs WHERE list_contains($group_ids, group_id))"
+    scope = "run_id IN (SELECT run_id FROM runs WHERE list_contains($group_ids, group_id))"
     cursor.execute(
         f"{_ITEMS.format(matches='false', scope=scope)} "
         "SELECT * FROM items WHERE list_contains($item_ids, item_id)",

@@ -226,6 +226,8 @@ def _flat(cell: Cell) -> dict[str, Any]:
             *("request_rate", "prompts", "requests", "failed", "output_tokens"),
         )
     }
+    if cell.disturbance is not None:
+        line |= {name: getattr(cell.disturbance, name) for name in ("blocks", "disturbed")}
     for name in QUANTILES:
         quantiles = getattr(cell, name)
         for which in ("mean", "p50", "p90", "p95", "p99"):

@@ -27,7 +27,7 @@ from specviz.views.benchmark.progress import live_progress
 from specviz.views.benchmark.tables import results_json
 from specviz.views.runs.edit import deleted_banner
 from specviz.views.shared import pages
-from specviz.views.shared.benchmark_results import Opened, open_results
+from specviz.views.shared.benchmark_results import Opened, open_results, show_disturbance
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped, status_name
 
@@ -161,6 +161,7 @@ def _resume(row: BenchmarkRow) -> None:
 
 def _sections(opened: Opened) -> None:
     """One section at a time: hidden ones would be computed too."""
+    show_disturbance(opened.results.cells)
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = st.segmented_control(
             "Section",

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.analysis.arm_names import distinguished
+from specviz.analysis.benchmark.disturbance import disturbance_of
 from specviz.analysis.benchmark.results import load_text
 from specviz.analysis.text import shortened, terminal_text
 from specviz.config import RunConfig
@@ -19,6 +20,7 @@ from specviz.store.history.comparison import (
     ComparedRun,
     ComparedToolResult,
     read_answers,
+    read_blocks,
     read_compared,
     read_compared_requests,
     read_compared_results,
@@ -79,6 +81,12 @@ class Compared:
             RunArm(arm.key, arm.name, arm.colour, row, requests[requests["run_id"] == arm.key])
             for arm, row in zip(found, rows, strict=True)
         ]
+
+    def disturbance(self) -> str | None:
+        """That something else used the machine during arms of benchmarks. Raises StoreError."""
+        ids = [arm.key for arm in self.arms]
+        found = disturbance_of(self.store.read(read_blocks, ids))
+        return None if found is None else found.text
 
     def elsewhere(self) -> list[tuple[Arm, ComparedToolResult]]:
         """Those that another tool measured."""

@@ -15,6 +15,7 @@ from specviz.views.compare import texts as compare_texts
 from specviz.views.compare.html import names_html
 from specviz.views.compare.opened import Compared, one_line, open_compared
 from specviz.views.shared import pages
+from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
 
 OFFERED = 500
@@ -49,6 +50,8 @@ def show_compare(store: Store) -> None:
         _ask_to_pick(compared)
         return
     st.html(names_html([(arm.name, arm.colour) for arm in compared.arms]))
+    if disturbance := compared.disturbance():
+        st.warning(escaped(disturbance), icon=":material/speed:")
     _sections(compared)
 
 

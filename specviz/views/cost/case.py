@@ -14,7 +14,8 @@ from specviz.analysis.cost.payback import Training
 class Case:
     """`way` at concurrency `at` against the basis' baseline. `by_concurrency` is the basis itself,
     or the published one that has the curve which a published table lacks. `place`: that what
-    was measured on one machine is priced as another; None where it is not."""
+    was measured on one machine is priced as another; `disturbance`: that something else used the
+    machine meanwhile; None where it is not so."""
 
     basis: Basis
     way: Way
@@ -22,6 +23,7 @@ class Case:
     question: Question
     by_concurrency: Basis
     place: str | None = None
+    disturbance: str | None = None
 
     def techniques(self) -> Iterator[tuple[Way, Question]]:
         """All techniques at this concurrency; the others with their published training."""

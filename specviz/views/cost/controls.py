@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from specviz.analysis.benchmark.disturbance import disturbed_text
 from specviz.analysis.cost.answer import Question
 from specviz.analysis.cost.basis import (
     Basis,
@@ -58,7 +59,8 @@ def choose_case(store: Store) -> Case:
     if row is not None and gpu != OWN_MACHINE:
         place = f"Measured on {row.hardware or 'hardware unknown'}, priced as {gpus} × {gpu}."
     curve = basis if source != state.TABLE else published_by_concurrency(mean_tokens_of_the_mix())
-    return Case(basis, way, at, question, curve, place)
+    disturbance = None if row is None else disturbed_text(open_results(store, row).results.cells)
+    return Case(basis, way, at, question, curve, place, disturbance)
 
 
 def _circumstances(method: str) -> tuple[str, float | None, int, float, Training]:

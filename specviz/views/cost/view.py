@@ -34,6 +34,8 @@ def show_case(case: Case) -> None:
     """Everything that follows from a case. Raises UsageError for figures that make no cost."""
     found = answer(case.question)
     _result(case, found)
+    if case.disturbance is not None:
+        st.warning(escaped(case.disturbance), icon=":material/speed:")
     if case.place is not None:
         st.info(
             escaped(f"{case.place} Choose '{OWN_MACHINE}' to type what an hour of it costs."),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from specviz.analysis.benchmark.families import Family
+from specviz.analysis.benchmark.results import Cell
 from specviz.analysis.k.curves import KCurve
 from specviz.store import Store
 from specviz.store.benchmarks.redrafts import count_redrafts
@@ -29,6 +30,12 @@ class Chosen:
     def largest(self) -> int:
         """The arm index of the largest K, the one that is redrafted."""
         return self.family.arms[-1].arm_index
+
+    @property
+    def cells(self) -> list[Cell]:
+        """What the curves rest on: the Ks and the baseline, wherever they were measured."""
+        arms = {arm.arm_index for arm in self.family.arms} | {self.family.arms[0].baseline}
+        return [cell for cell in self.opened.results.cells if cell.arm_index in arms]
 
     def measured(self, place: Place) -> KCurve:
         """The Ks that were run there."""

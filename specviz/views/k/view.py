@@ -14,6 +14,7 @@ from specviz.views.k.controls import Asked
 from specviz.views.k.figure import curves_by_k
 from specviz.views.k.ranges import ranges_text
 from specviz.views.k.sections import sections
+from specviz.views.shared.benchmark_results import show_disturbance
 from specviz.views.shared.charts import chart
 from specviz.views.shared.disagreements import show_disagreements
 from specviz.views.shared.tables import show_figures
@@ -33,6 +34,8 @@ def show_k(asked: Asked) -> None:
         if (found := curve.optimum(asked.memory_gb)) is not None
     }
     _answer(asked, best)
+    if asked.chosen is not None:
+        show_disturbance(asked.chosen.cells)
     wanted = st.pills(
         "Curves",
         [curve.source for curve in curves],

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
 
+from specviz.analysis.benchmark.disturbance import HasDisturbance, disturbed_text
 from specviz.analysis.benchmark.results import ArmState, Cell, Results, load_text
 from specviz.bench.results import results_of, samples_of
 from specviz.figures.arms import arm_colours
 from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
+from specviz.views.shared.text import escaped
 
 KEPT = 4
 
@@ -66,6 +68,12 @@ def load_of(cell: Cell) -> Load:
 def load_title(load: Load) -> str:
     """`concurrency 8`, or `2.5 requests/s`."""
     return load_text(*load)
+
+
+def show_disturbance(cells: Iterable[HasDisturbance]) -> None:
+    """A warning where the figures rest on blocks that something else disturbed."""
+    if text := disturbed_text(cells):
+        st.warning(escaped(text), icon=":material/speed:")
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Computing the figures")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from bench_boards import Engines
 from bench_plans import BASELINE
+from quiet_machine import made_machine
 
 from specviz.bench.board import BenchBoard
 from specviz.bench.plan import Plan, PlanArm
@@ -19,6 +20,12 @@ from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import TimedArm
 from specviz.prompts.sets import PromptSource
 from specviz.store import Store, open_store
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests run on busy machines, where blocks would be measured twice."""
+    made_machine(monkeypatch)
 
 
 @pytest.fixture

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from types import SimpleNamespace
 
 import pytest
 
 from specviz.machine import Gpu
 from specviz.servers.launch import usage
-from specviz.servers.launch.usage import server_usage
+from specviz.servers.launch.usage import others_on_gpus, server_usage
 
 GIB = 1024**3
 
@@ -19,9 +20,16 @@ GIB = 1024**3
 class FakeNvml:
     """Two GPUs; `processes` are those the driver names on the first."""
 
+    class NVMLError_NotFound(Exception):  # noqa: N801
+        pass
+
+    class NVMLError_NotSupported(Exception):  # noqa: N801
+        pass
+
     def __init__(self, processes: dict[int, int | None]) -> None:
         self.processes = processes
         self.open = 0
+        self.utilization: Sequence[tuple[int, int]] | Exception = ()
 
     def nvmlInit(self) -> None:  # noqa: N802
         self.open += 1
@@ -41,6 +49,12 @@ class FakeNvml:
 
     def nvmlDeviceGetUtilizationRates(self, handle: int) -> SimpleNamespace:  # noqa: N802
         return SimpleNamespace(gpu=(73, 12)[handle])
+
+    def nvmlDeviceGetProcessUtilization(self, handle: int, since_us: int) -> list[SimpleNamespace]:  # noqa: N802
+        assert handle == 0, "nobody is on the second"
+        if isinstance(self.utilization, Exception):
+            raise self.utilization
+        return [SimpleNamespace(pid=pid, smUtil=share) for pid, share in self.utilization]
 
     def nvmlDeviceGetMemoryInfo(self, handle: int) -> SimpleNamespace:  # noqa: N802
         return SimpleNamespace(used=(9 * GIB, 2 * GIB)[handle])
@@ -91,3 +105,31 @@ def test_where_the_driver_lists_other_processes_all_memory_is_reported_as_such(
     used = server_usage(os.getpid())
     assert used is not None
     assert used.memory_bytes == 11 * GIB and "whoever uses it" in used.source
+
+
+@pytest.mark.parametrize(
+    ("utilization", "share"),
+    [
+        ([(7, 60), (8, 20), (8, 40), (9, 10)], 0.4),  # samples of one process are averaged
+        ([(7, 60)], 0.0),
+        ([(8, 90), (9, 90)], 1.0),
+        (FakeNvml.NVMLError_NotFound(), 0.0),
+        (FakeNvml.NVMLError_NotSupported(), None),
+    ],
+)
+def test_what_others_do_on_our_gpu(
+    monkeypatch: pytest.MonkeyPatch,
+    utilization: Sequence[tuple[int, int]] | Exception,
+    share: float | None,
+) -> None:
+    fake = with_gpus(monkeypatch, {7: GIB, 8: GIB})
+    fake.utilization = utilization
+    assert others_on_gpus({7, 77}, 1.0) == (share if share is None else pytest.approx(share))
+    assert fake.open == 0
+
+
+def test_a_gpu_that_we_are_not_seen_on_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_gpus(monkeypatch, {424242: GIB})
+    assert others_on_gpus({7}, 1.0) is None
+    monkeypatch.setattr(usage, "gpus", lambda: ())
+    assert others_on_gpus({424242}, 1.0) is None
