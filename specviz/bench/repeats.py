@@ -145,13 +145,15 @@ class Repeats:
     async def run(self, group: int, arms: Mapping[int, BenchArm], warm_up: WarmUp) -> None:
         """Measure the group's disturbed blocks again, each once, within the time budget.
 
-        Stops early where the machine stays busy. A repeat with a failed request is dropped.
+        Stops early where the machine stays busy. A repeat with a failed request is dropped, and its
+        arm is not asked again: its server may be gone.
         """
         due = [block for block in self.disturbed if block.stage.group == group]
         self._busy_windows = 0
+        failing: set[int] = set()
         for number, block in enumerate(due):
             arm = arms.get(block.arm)
-            if arm is None or arm.tally.error is not None:
+            if arm is None or arm.tally.error is not None or block.arm in failing:
                 continue
             while await self._may_go_on():
                 await warm_up(block.stage, arm)
@@ -159,6 +161,8 @@ class Repeats:
                 measured = await self._measure(block, arm)
                 if measured is not None:
                     await self._decide(self.watch.end(measured))
+                elif not self.control.is_paused:
+                    failing.add(block.arm)
                 if measured is not None or not self.control.is_paused:
                     break
         await self._decide(await self.watch.settle())

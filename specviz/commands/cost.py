@@ -89,12 +89,16 @@ def cost(
 
 
 def _stored(benchmark: str, against: str | None, db: Path | None) -> Basis:
+    from specviz.analysis.benchmark.disturbance import disturbed_text
     from specviz.analysis.cost.basis import measured
     from specviz.bench.results import results_of
     from specviz.commands.stored_benchmark import store_with
 
     with store_with(benchmark, db) as store:
-        bases = {basis.title: basis for basis in measured(results_of(store, benchmark))}
+        results = results_of(store, benchmark)
+    if disturbed := disturbed_text(results.cells):
+        typer.echo(disturbed, err=True)
+    bases = {basis.title: basis for basis in measured(results)}
     if not bases:
         raise UsageError(
             "This benchmark has no technique with a baseline at the same fixed concurrency: add an "

@@ -103,7 +103,7 @@ def _request(request_id: str, row: SampleRow) -> Row:
         "request_id": request_id,
         "run_id": row.run_id,
         "status": _status(row).value,
-        "error": row.error or row.set_aside,
+        "error": row.set_aside if row.error is None else row.error,
         "started_at": to_utc(row.started_at),
         "prompt_id": prompt.prompt_id,
         "category": prompt.category,

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 from store_samples import frame_of, new_run, num_runs, record, request_events, step
 
+from specviz.analysis.benchmark.disturbance import disturbance_of, in_figures
 from specviz.analysis.k.redraft import Redraft
 from specviz.config import RunStatus
 from specviz.errors import StoreError
 from specviz.store import Store, migrations, open_store
-from specviz.store.benchmarks.reads import read_benchmarks
+from specviz.store.benchmarks.reads import read_benchmarks, read_samples
 from specviz.store.benchmarks.redrafts import read_redraft
 from specviz.store.runs.runs import read_group, read_requests, read_trace
 from specviz.trace import ExtraBytes, Fidelity, Lane, RequestFinished, RequestStarted, Span, fold
@@ -66,6 +67,15 @@ def test_benchmarks_and_what_people_added_are_as_they_were(old_file: Path, schem
     assert redraft == ({(0, 0): Redraft(3, 4, (3, 2, 1), (1, 1, 0))} if schema >= 4 else {})
     assert told.name == ("A name" if schema >= 5 else None) or pd.isna(told.name)
     assert list(told.tags if schema >= 5 else []) == (["a", "b"] if schema >= 5 else [])
+
+
+def test_requests_of_blocks_that_nobody_watched_are_in_the_figures(
+    old_file: Path, schema: int
+) -> None:
+    with open_store(old_file) as store:
+        samples = store.read(read_samples, "b")
+        assert len(in_figures(samples)) == len(samples) == (2 if schema >= 3 else 0)
+        assert samples["is_disturbed"].isna().all() and disturbance_of(samples) is None
 
 
 def test_figures_under_their_new_names_are_as_they_were(old_file: Path, schema: int) -> None:
