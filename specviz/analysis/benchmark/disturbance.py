@@ -24,21 +24,21 @@ class Disturbance:
 
     Of `blocks` that the figures rest on, others used the machine during `disturbed`; `repeated` are
     in place of disturbed ones that are in no figure. Shares, 0 to 1, are means over the time of the
-    disturbed blocks: of the processor used by others, given away by the host of a virtual machine,
-    withheld by the limit of our control group; of a GPU used by others. None: no block was
-    disturbed, or it is not known. `watched`: this machine, the client only (the server is on
-    another one), or nothing.
+    disturbed blocks, `disturbed_s`: of the processor used by others, given away by the host of a
+    virtual machine, withheld by the limit of our control group; of a GPU used by others. None: no
+    block was disturbed, or it is not known. `watched`: this machine, the client only (the server is
+    on another one), or nothing.
     """
 
     blocks: int
     disturbed: int
     repeated: int
     watched: str
+    disturbed_s: float
     others_share: float | None
     steal_share: float | None
     throttled_share: float | None
     gpu_others_share: float | None
-    disturbed_s: float
 
     @property
     def text(self) -> str | None:
@@ -83,8 +83,8 @@ def disturbance_of(samples: pd.DataFrame) -> Disturbance | None:
             int(block.is_disturbed),
             int(isinstance(block.repeats, str)),
             block.watched,
-            *(_known(getattr(block, name)) if block.is_disturbed else None for name in SHARES),
             block.wall_s if block.is_disturbed else 0.0,
+            *(_known(getattr(block, name)) if block.is_disturbed else None for name in SHARES),
         )
         for block in blocks.itertuples()
     ]
@@ -100,8 +100,8 @@ def together(parts: list[Disturbance]) -> Disturbance:
         sum(part.disturbed for part in parts),
         sum(part.repeated for part in parts),
         least,
-        *(_mean(parts, name) for name in SHARES),
         sum(part.disturbed_s for part in parts),
+        *(_mean(parts, name) for name in SHARES),
     )
 
 
