@@ -113,6 +113,7 @@ def verdict(results: Results) -> str:
     return "slower" if cell.speedup.high < 1 else "undecided"
 
 
+@pytest.mark.slow
 def test_blocks_beside_a_burning_process_are_marked_repeated_and_reported(
     store: Store, board: BenchBoard
 ) -> None:
