@@ -12,6 +12,7 @@ import typer
 from specviz.commands.recommend import recommend
 from specviz.errors import UsageError
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.store import open_store
 
 app = typer.Typer()
 app.command()(recommend)
@@ -76,7 +77,11 @@ def test_wrong_options_are_named(options: list[str], problem: str) -> None:
 
 
 def test_a_benchmark_that_is_not_there_is_named(tmp_path: Path) -> None:
-    options = ["--benchmark", "abc", "--db", str(tmp_path / "runs.duckdb")]
+    path = tmp_path / "runs.duckdb"
+    options = ["--benchmark", "abc", "--db", str(path)]
+    with pytest.raises(UsageError, match="There is no database"):
+        app(args=options, standalone_mode=False)
+    open_store(path).close()
     with pytest.raises(UsageError, match="No stored benchmark has an id that begins with 'abc'"):
         app(args=options, standalone_mode=False)
 
