@@ -5,12 +5,14 @@ from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from specviz import runtime
 from specviz.errors import SpecvizError
 from specviz.opening import warm_up
-from specviz.views.shared.address import app_url, under_base_path
+from specviz.views.shared.address import app_url, base_path, known_hosts, under_base_path
 from specviz.web import benchmarks, exchange, ingest, query, watch
+from specviz.web.guard import HOSTS, Guard
 
 
 @asynccontextmanager
@@ -32,5 +34,6 @@ app = st.App(
     routes=under_base_path(
         [*watch.routes, *ingest.routes, *benchmarks.routes, *query.routes, *exchange.routes]
     ),
+    middleware=[Middleware(Guard, hosts=known_hosts(HOSTS), base_path=base_path())],
     lifespan=lifespan,
 )

@@ -10,6 +10,7 @@ from specviz.views.live.arm_controls import arm_settings
 from specviz.views.live.before_run import before_the_run
 from specviz.views.live.job import cancel_button, show_job
 from specviz.views.shared.messages import show_error
+from specviz.views.shared.caller import check_may_open
 
 live_state.ensure_prompt()
 
@@ -31,7 +32,8 @@ with action:
         cancel_button(job)
     elif st.button("Run", type="primary", width="stretch", icon=":material/play_arrow:"):
         try:
-            job = jobs.start(choice.prompt(), choice.configs(), at_once=choice.at_once)
+            check_may_open(configs := choice.configs())
+            job = jobs.start(choice.prompt(), configs, at_once=choice.at_once)
         except UsageError as error:
             st.session_state[live_state.PROBLEM] = str(error)
         else:

@@ -117,6 +117,11 @@ class RunConfig:
         check_k(self.method, self.k)
 
     @property
+    def starts_server(self) -> bool:
+        """Whether opening this arm starts a server on the machine that opens it."""
+        return self.engine is not EngineKind.EMBEDDED and self.server_url is None
+
+    @property
     def is_lossless(self) -> bool:
         """Whether output keeps the target's distribution: typical acceptance does not."""
         return self.options.get("acceptance", "exact") == "exact"

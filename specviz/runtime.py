@@ -1,4 +1,4 @@
-"""The one of each per process: store, job board, servers, benchmarks, redrafts."""
+"""The one of each per process: store, its secret, job board, servers, benchmarks, redrafts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NoReturn
 
@@ -21,6 +21,7 @@ from specviz.paths import LOGS
 from specviz.servers.launch.pool import ServerPool
 from specviz.store import Location, Store, default_location, open_store
 from specviz.store.history.edits import remove_expired
+from specviz.store.secret import published_secret
 from specviz.sweep.redraft_board import RedraftBoard
 
 
@@ -31,6 +32,8 @@ class Runtime:
     servers: ServerPool
     benchmarks: BenchBoard
     redrafts: RedraftBoard
+    secret: str = field(repr=False)
+    """What a program of the app's own user shows to the routes."""
 
 
 _current: Runtime | None = None
@@ -49,7 +52,10 @@ def opened(
     Raises StoreBusy or StoreError if the database cannot be owned.
     """
     global _current
-    with open_store(location or default_location()) as store:
+    with (
+        open_store(location or default_location()) as store,
+        published_secret(store.location) as secret,
+    ):
         store.write(remove_expired, datetime.now(UTC))
         servers = ServerPool(LOGS)
 
@@ -62,7 +68,7 @@ def opened(
         jobs = JobBoard(open_arm or open_in_pool, store, measuring_lock)
         benchmarks = BenchBoard(store, measuring_lock, timed_arms)
         redrafts = RedraftBoard(store, measuring_lock)
-        _current = Runtime(store, jobs, servers, benchmarks, redrafts)
+        _current = Runtime(store, jobs, servers, benchmarks, redrafts, secret)
         try:
             yield _current
         finally:

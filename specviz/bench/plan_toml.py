@@ -38,6 +38,10 @@ from specviz.errors import UsageError
 from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
 
+MAX_CHARACTERS = 64 * 1024
+MAX_DOTS = 1_000
+"""Per line: tomllib's time grows with the square of the parts of a dotted key."""
+
 _PLAN_KEYS = {
     *("name", "arms", "prompts", "slo", "concurrency", "request_rate", "temperatures", "grid"),
     *("warmup", "repetitions", "max_tokens", "time_budget_minutes", "servers_at_once", "seed"),
@@ -67,10 +71,14 @@ def parse_plan(text: str, folder: Path | None = None) -> Plan:
 
     Raises UsageError with a sentence for anything that is not a plan.
     """
+    if len(text) > MAX_CHARACTERS or any(line.count(".") > MAX_DOTS for line in text.splitlines()):
+        raise UsageError(f"A plan has at most {MAX_CHARACTERS:,} characters of TOML, in lines.")
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"The plan is not TOML: {error}.") from error
+    except RecursionError as error:
+        raise UsageError("The plan is not TOML: its arrays are nested too deep.") from error
     _check_keys(table, _PLAN_KEYS, "the plan")
     numbers = ("warmup", "repetitions", "max_tokens", "seed", "servers_at_once")
     given: dict[str, Any] = {name: table[name] for name in numbers if name in table}

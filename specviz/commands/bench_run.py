@@ -54,7 +54,7 @@ def run_bench(
         if busy.url is None:
             raise
         notes.print(Text(f"The app at {busy.url} owns the database and runs the plan."))
-        board = RemoteBoard(busy.url)
+        board = RemoteBoard(busy.url, busy.secret)
         benchmark_id = _measured(board, plan, resume, notes)
         found = board.document(benchmark_id) | _end(board, benchmark_id)
     print(json.dumps(found, ensure_ascii=False, indent=2)) if as_json else print_results(found)

@@ -71,7 +71,7 @@ def _exported(ids: list[str] | None, kind: str, out: Path, db: Location | None) 
         if busy.url is None:
             raise
         print(f"The app at {busy.url} owns the database and does the export.", file=sys.stderr)
-        return fetch(busy.url, ids, Format(kind), out)
+        return fetch(busy.url, ids, Format(kind), out, secret=busy.secret)
 
 
 def _format(given: str | None, out: Path) -> str:

@@ -71,10 +71,11 @@ def _imported(files: list[Path], labels: ImportLabels, db: Location | None) -> l
         with open_store(db or default_location()) as store:
             return _each(files, lambda file: _told(import_file(store, file, labels)))
     except StoreBusy as busy:
-        if (url := busy.url) is None:
+        url, secret = busy.url, busy.secret
+        if url is None:
             raise
         print(f"The app at {url} owns the database and does the import.", file=sys.stderr)
-        return _each(files, lambda file: send(url, file, labels))
+        return _each(files, lambda file: send(url, file, labels, secret=secret))
 
 
 def _each(files: list[Path], take: Take) -> list[dict[str, Any]]:

@@ -57,7 +57,7 @@ def _answer(sql: str, db: Location | None, limit: int) -> dict[str, Any]:
         if busy.url is None:
             raise
         print(f"The app at {busy.url} owns the database and answers the query.", file=sys.stderr)
-        return ask(busy.url, sql, limit)
+        return ask(busy.url, sql, limit, secret=busy.secret)
 
 
 def _print(found: dict[str, Any]) -> None:

@@ -24,6 +24,7 @@ from specviz.live.record import Outcome, answer, store_failure
 from specviz.opening import open_arm
 from specviz.paths import LOGS
 from specviz.remote.ingest import RemoteStore
+from specviz.remote.token import secret_for
 from specviz.servers.launch.pool import ServerPool
 from specviz.store import Location, RunSink, StoreBusy, default_location, open_store
 from specviz.trace import Event, Origin, Step, Trace, Verdict, fold
@@ -110,14 +111,14 @@ def _open_sink(
     if to is not None:
         if db is not None:
             raise UsageError("A run is stored in one place: leave out --to or --db.")
-        return RemoteStore(to), _Nothing()
+        return RemoteStore(to, secret_for(to)), _Nothing()
     try:
         store = open_store(db or default_location())
     except StoreBusy as busy:
         if busy.url is None:
             raise
         note(f"The app at {busy.url} owns the database: the run is stored through it.")
-        return RemoteStore(busy.url), _Nothing()
+        return RemoteStore(busy.url, busy.secret), _Nothing()
     return store, store
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 
 from specviz.errors import AppUnreachable, SpecvizError, StoreError, UsageError
-from specviz.remote.token import authorization
+from specviz.remote.token import authorization, secret_header
 
 TIMEOUT = httpx2.Timeout(60.0)
 FILE_TIMEOUT = httpx2.Timeout(30.0, read=600.0, write=600.0)
@@ -24,9 +24,9 @@ def client(url: str, token: str | None = None) -> httpx2.Client:
     return httpx2.Client(base_url=url, headers=authorization(token), timeout=TIMEOUT)
 
 
-def call(url: str, verb: str, path: str, *, token: str | None = None, **request: Any) -> Any:
+def call(url: str, verb: str, path: str, **request: Any) -> Any:
     """The JSON that the app at `url` answers; errors as of `answer`."""
-    with answer(url, verb, path, token=token, **request) as response:
+    with answer(url, verb, path, **request) as response:
         response.read()
         try:
             return response.json()
@@ -36,16 +36,27 @@ def call(url: str, verb: str, path: str, *, token: str | None = None, **request:
 
 @contextmanager
 def answer(
-    url: str, verb: str, path: str, *, token: str | None = None, **request: Any
+    url: str,
+    verb: str,
+    path: str,
+    *,
+    token: str | None = None,
+    secret: str | None = None,
+    **request: Any,
 ) -> Iterator[httpx2.Response]:
     """An accepted request's response, its body not read yet; `request` as httpx2 takes it.
+
+    The token is that of the environment unless one is given; `secret` is of the app at `url`.
 
     Raises UsageError for what the app refuses (400), StoreError if it fails or lets nobody in, with
     the app's own sentence where it gave one, and AppUnreachable if nothing answers.
     """
     url = url.rstrip("/")
     try:
-        with client(url, token) as http, http.stream(verb, path, **request) as response:
+        with (
+            client(url, token) as http,
+            http.stream(verb, path, headers=secret_header(secret), **request) as response,
+        ):
             if response.status_code != httpx2.codes.OK:
                 response.read()
                 raise _refusal(url, response)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from specviz.bench.plan import Plan
@@ -22,6 +22,7 @@ class RemoteBoard:
     """
 
     url: str
+    secret: str | None = field(default=None, repr=False)
 
     def start(self, plan: Plan) -> str:
         """The new benchmark's id."""
@@ -50,7 +51,7 @@ class RemoteBoard:
 
     def _call(self, verb: str, path: str, **request: Any) -> Any:
         try:
-            return call(self.url, verb, f"/api/benchmarks{path}", **request)
+            return call(self.url, verb, f"/api/benchmarks{path}", secret=self.secret, **request)
         except AppUnreachable as error:
             raise AppUnreachable(f"{error} Its benchmark can be resumed.") from error
 

@@ -20,7 +20,14 @@ SUMMARY_HEADER = "X-Specviz-Export"
 """What was exported, as JSON: the body is the file itself."""
 
 
-def fetch(url: str, ids: Sequence[str] | None, kind: Format, path: Path) -> Exported:
+def fetch(
+    url: str,
+    ids: Sequence[str] | None,
+    kind: Format,
+    path: Path,
+    *,
+    secret: str | None = None,
+) -> Exported:
     """As `specviz.report.export`, done by the app at `url`; `ids` None is everything.
 
     Raises UsageError for what the app refuses, StoreError if it fails or nothing answers.
@@ -30,7 +37,9 @@ def fetch(url: str, ids: Sequence[str] | None, kind: Format, path: Path) -> Expo
     params = {"format": kind.value, "id": list(ids or ())}
     with (
         written(path) as fresh,
-        answer(url, "GET", "/api/export", params=params, timeout=FILE_TIMEOUT) as response,
+        answer(
+            url, "GET", "/api/export", params=params, timeout=FILE_TIMEOUT, secret=secret
+        ) as response,
     ):
         with fresh.open("wb") as file:
             for chunk in response.iter_bytes():
@@ -42,7 +51,9 @@ def fetch(url: str, ids: Sequence[str] | None, kind: Format, path: Path) -> Expo
     return replace(done, path=path)
 
 
-def send(url: str, path: Path, labels: ImportLabels) -> dict[str, Any]:
+def send(
+    url: str, path: Path, labels: ImportLabels, *, secret: str | None = None
+) -> dict[str, Any]:
     """Import a file or folder into the app at `url`; what `specviz import --json` prints of it.
 
     Raises UsageError for what the app refuses, StoreError if it fails or nothing answers.
@@ -50,9 +61,8 @@ def send(url: str, path: Path, labels: ImportLabels) -> dict[str, Any]:
     named = {"file": path.name, "method": labels.method, "k": labels.k, "name": labels.name}
     params = {key: str(value) for key, value in named.items() if value is not None}
     with _one_file(path) as single, single.open("rb") as body:
-        return dict(
-            call(url, "POST", "/api/import", params=params, content=body, timeout=FILE_TIMEOUT)
-        )
+        request = {"params": params, "content": body, "timeout": FILE_TIMEOUT}
+        return dict(call(url, "POST", "/api/import", secret=secret, **request))
 
 
 @contextmanager

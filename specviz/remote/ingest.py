@@ -16,7 +16,12 @@ from specviz.trace import Event, Trace
 
 
 def post_run(
-    url: str, run: Run, requests: Sequence[RecordedRequest], *, token: str | None = None
+    url: str,
+    run: Run,
+    requests: Sequence[RecordedRequest],
+    *,
+    token: str | None = None,
+    secret: str | None = None,
 ) -> bool:
     """Store a finished run in the app at `url`; False if it was there already and stays as it is.
 
@@ -26,17 +31,18 @@ def post_run(
     authorization(token)  # a token that cannot be sent is the caller's mistake, not the app's
     recording = recording_to_dict(run, requests)
     try:
-        stored = call(url, "POST", "/api/ingest", token=token, json=recording)["stored"]
+        answer = call(url, "POST", "/api/ingest", token=token, secret=secret, json=recording)
     except SpecvizError as error:
         raise StoreError(f"Run {run.run_id} was not stored: {error}") from error
-    return bool(stored)
+    return bool(answer["stored"])
 
 
 class RemoteStore:
     """A `RunSink` that keeps runs in memory and posts each to the app when it is finished."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, secret: str | None = None) -> None:
         self._url = url
+        self._secret = secret
         self._runs: dict[str, tuple[Run, list[RemoteRecorder]]] = {}
 
     def start_run(self, run: Run) -> None:
@@ -51,7 +57,8 @@ class RemoteStore:
         """Post the run. Raises StoreError; the run is kept, so that this may be called again."""
         run, recorders = self._runs[run_id]
         run = replace(run, status=status, finished_at=datetime.now(UTC), error=error)
-        post_run(self._url, run, [recorder.recorded() for recorder in recorders])
+        requests = [recorder.recorded() for recorder in recorders]
+        post_run(self._url, run, requests, secret=self._secret)
         del self._runs[run_id]
 
 

@@ -1,12 +1,26 @@
-"""The token that lets a program in: the app and its callers have it in SPECVIZ_INGEST_TOKEN."""
+"""What lets a program in: the token of SPECVIZ_INGEST_TOKEN, or the secret next to the store.
+
+The token is the operator's, for the app and for other machines. The secret is the app's own: a
+program that can read it belongs to the app's user (`specviz.store.secret`).
+"""
 
 from __future__ import annotations
 
 import os
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from specviz.errors import UsageError
+from specviz.store import default_location
+from specviz.store.secret import read_secret
 
 TOKEN = "SPECVIZ_INGEST_TOKEN"
+SECRET_HEADER = "X-Specviz-Secret"
+
+CALLER_HEADER = "X-Specviz-Caller"
+"""Written by the app's guard for the pages, over whatever a caller sent."""
+
+OWN_CALLER, TOKEN_CALLER = "own", "token"
 
 
 def own_token() -> str | None:
@@ -27,3 +41,17 @@ def authorization(token: str | None = None) -> dict[str, str]:
             f"{TOKEN} may contain ASCII letters, digits and punctuation only, no spaces."
         )
     return {"Authorization": f"Bearer {token}"}
+
+
+def secret_header(secret: str | None) -> dict[str, str]:
+    return {SECRET_HEADER: secret} if secret else {}
+
+
+def secret_for(url: str) -> str | None:
+    """The secret of the app on the usual store, for a URL of this machine; None for all others."""
+    host = urlsplit(url).hostname or ""
+    try:
+        here = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return None
+    return read_secret(default_location()) if here else None

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from specviz.errors import StoreError
+from specviz.store.secret import read_secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +23,15 @@ class Owner:
 
 
 class StoreBusy(StoreError):
-    """Another process has the database open. `url`, if any, is the app that accepts runs for it."""
+    """Another process has the database open.
+
+    `url`, if any, is the app that accepts runs for it; `secret` lets its own user's commands in.
+    """
 
     def __init__(self, path: Path, owner: Owner) -> None:
         self.pid = owner.pid
         self.url = owner.url
+        self.secret = read_secret(path) if owner.url else None
         process = f"process {owner.pid}" if owner.pid else "another process"
         who = f"the specviz app at {owner.url} ({process})" if owner.url else process
         super().__init__(

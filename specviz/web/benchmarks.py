@@ -9,7 +9,7 @@ GET  /api/benchmarks/ID/results         what `specviz bench --json` prints
 from __future__ import annotations
 
 import asyncio
-import json
+from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -19,8 +19,11 @@ from specviz.bench.plan_toml import parse_plan
 from specviz.bench.results import document
 from specviz.errors import SpecvizError, UsageError
 from specviz.runtime import current
-from specviz.web.access import Handler, for_programs
+from specviz.web.body import read_json
 
+Handler = Callable[[Request], Awaitable[Response]]
+
+MAX_BODY_BYTES = 1024 * 1024
 ACTIONS = ("resume", "pause", "unpause", "cancel")
 
 
@@ -35,14 +38,13 @@ def _answering(handler: Handler) -> Handler:
         except SpecvizError as error:
             return _error(500, str(error))
 
-    return for_programs(answer)
+    return answer
 
 
 async def start(request: Request) -> JSONResponse:
     try:
-        text = json.loads(await request.body())["plan"]
-        plan = parse_plan(str(text))
-    except (ValueError, KeyError, TypeError) as error:
+        plan = await asyncio.to_thread(parse_plan, str((await read_json(request))["plan"]))
+    except (KeyError, TypeError) as error:
         raise UsageError(f'The body must be {{"plan": TOML}}: {error}.') from error
     benchmark_id = await asyncio.to_thread(current().benchmarks.start, plan)
     return JSONResponse({"benchmark_id": benchmark_id})

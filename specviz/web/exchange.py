@@ -24,7 +24,6 @@ from specviz.methods import Method
 from specviz.report import export
 from specviz.runtime import current
 from specviz.store.exchange import ENDINGS, Format, ImportLabels, import_file
-from specviz.web.access import for_programs
 
 MAX_BODY_BYTES = 8 * 1024 * 1024 * 1024
 SUMMARY_HEADER = "X-Specviz-Export"
@@ -50,16 +49,11 @@ async def give(request: Request) -> Response:
 
 
 async def take(request: Request) -> Response:
-    """200 with the outcome, 400 and 413 for files that cannot be imported, 500 for failures."""
-    if int(request.headers.get("content-length", 0)) > MAX_BODY_BYTES:
-        return _too_large()
+    """200 with the outcome, 400 for files that cannot be imported, 500 for failures."""
     with tempfile.TemporaryDirectory(prefix="specviz-import-") as folder:
-        path, size = Path(folder) / "file", 0
+        path = Path(folder) / "file"
         with path.open("wb") as file:
             async for chunk in request.stream():
-                size += len(chunk)
-                if size > MAX_BODY_BYTES:
-                    return _too_large()
                 file.write(chunk)
         try:
             labels = _labels(request)
@@ -71,8 +65,8 @@ async def take(request: Request) -> Response:
 
 
 routes = [
-    Route("/api/export", for_programs(give)),
-    Route("/api/import", for_programs(take), methods=["POST"]),
+    Route("/api/export", give),
+    Route("/api/import", take, methods=["POST"]),
 ]
 
 
@@ -92,10 +86,6 @@ def _format(text: str) -> Format:
         return Format(text)
     except ValueError as error:
         raise UsageError(f"There is no format {text[:40]}: {', '.join(Format)}.") from error
-
-
-def _too_large() -> JSONResponse:
-    return _error(413, f"A file may take at most {MAX_BODY_BYTES >> 30} GiB.")
 
 
 def _error(status: int, text: str) -> JSONResponse:

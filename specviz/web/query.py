@@ -6,7 +6,6 @@ The same guard and limits as everywhere; the answer is what `specviz query --jso
 from __future__ import annotations
 
 import asyncio
-import json
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -16,19 +15,19 @@ from specviz.errors import StoreError, UsageError
 from specviz.runtime import current
 from specviz.store.sql.result import document
 from specviz.store.sql.sandbox import LIMIT_ROWS, run_sql
-from specviz.web.access import for_programs
+from specviz.web.body import read_json
 
 MAX_BODY_BYTES = 256 * 1024
 
 
 async def query(request: Request) -> JSONResponse:
     """400 for a refused statement, 500 for one that failed or took too long."""
-    if int(request.headers.get("content-length", 0)) > MAX_BODY_BYTES:
-        return _error(413, f"A query may take at most {MAX_BODY_BYTES >> 10} KiB.")
     try:
-        body = json.loads(await request.body())
+        body = await read_json(request)
         sql, limit = str(body["sql"]), int(body.get("limit", LIMIT_ROWS))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except UsageError as error:
+        return _error(400, str(error))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         return _error(400, f'The body must be {{"sql": text, "limit": rows}}: {error}.')
     try:
         found = await asyncio.to_thread(run_sql, current().store, sql, limit_rows=limit)
@@ -39,7 +38,7 @@ async def query(request: Request) -> JSONResponse:
     return JSONResponse(document(found))
 
 
-routes = [Route("/api/query", for_programs(query), methods=["POST"])]
+routes = [Route("/api/query", query, methods=["POST"])]
 
 
 def _error(status: int, text: str) -> JSONResponse:

@@ -12,7 +12,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import wraps
-from urllib.parse import urlsplit
 
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -73,8 +72,7 @@ def _sentence(error: Exception) -> str:
 @_reports_failure
 async def watch_job(websocket: WebSocket) -> None:
     """Follow a job of this process until it ends."""
-    if not await _accept(websocket):
-        return
+    await websocket.accept()
     job = current().jobs.get(websocket.path_params["job_id"])
     if job is None:
         await websocket.close(4404, "This job is no longer in memory: open its run under Runs.")
@@ -90,8 +88,7 @@ async def replay_runs(websocket: WebSocket) -> None:
 
     Of a run with several requests the one at `place`, from 0: the first where none is named.
     """
-    if not await _accept(websocket):
-        return
+    await websocket.accept()
     try:
         arms, prompt = await asyncio.to_thread(
             _load,
@@ -191,13 +188,3 @@ def _seen(websocket: WebSocket) -> dict[str, int]:
         if arm and count.isdecimal():
             seen[arm] = int(count)
     return seen
-
-
-async def _accept(websocket: WebSocket) -> bool:
-    """Accept browsers that were served by this app, and programs, which send no Origin."""
-    origin = websocket.headers.get("origin")
-    if origin and urlsplit(origin).netloc != websocket.headers.get("host"):
-        await websocket.close(code=4403)
-        return False
-    await websocket.accept()
-    return True

@@ -17,10 +17,11 @@ import openai
 
 from specviz.config import Prompt, Sampling
 from specviz.methods import Method
+from specviz.servers.client.api_key import api_key
 from specviz.servers.client.chunks import Chunk, read_chunk
 from specviz.servers.client.detokenizer import Detokenizer, cut
 from specviz.servers.client.failures import stream_error
-from specviz.servers.client.probe import FoundServer, api_key, connecting
+from specviz.servers.client.probe import FoundServer, connecting
 from specviz.servers.client.request import RequestInFlight
 from specviz.servers.client.traced_steps import ids_in_record
 from specviz.trace import Event
@@ -52,7 +53,7 @@ class ServerEngine:
         self._http = http
         self._openai = openai.AsyncOpenAI(
             base_url=f"{server.url}/v1",
-            api_key=api_key(),
+            api_key=api_key(server.url),
             max_retries=0,
             timeout=httpx2.Timeout(2 * stall_timeout_s, connect=10.0),
         )

@@ -6,6 +6,7 @@ import httpx2
 import openai
 
 from specviz.errors import EngineError, RequestRefused, ServerUnreachable, StreamBroken
+from specviz.servers.client.api_key import wants_key
 from specviz.servers.client.probe import FoundServer
 
 
@@ -35,7 +36,7 @@ def status_error(status: int, reason: str, server: FoundServer, model: str) -> E
         served = ", ".join(server.models)
         return RequestRefused(f"The server does not serve {model!r}: it serves {served}.")
     if status in (401, 403):
-        return RequestRefused("The server wants an API key: set OPENAI_API_KEY and try again.")
+        return RequestRefused(wants_key(server.url))
     if status >= 500:
         return StreamBroken(
             f"The server failed on this request (status {status}: {reason}); "

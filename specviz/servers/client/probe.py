@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import httpx2
 
 from specviz.errors import NotAnOpenAIServer, RequestRefused, ServerUnreachable, UsageError
 from specviz.servers.capabilities import Capabilities
+from specviz.servers.client.api_key import api_key, wants_key
 from specviz.servers.dialect import Dialect, Get
 from specviz.servers.kinds import KINDS, OPENAI
 
@@ -55,11 +55,6 @@ class FoundServer:
             )
 
 
-def api_key() -> str:
-    """The operator's key; a server started without one accepts anything."""
-    return os.environ.get("OPENAI_API_KEY") or "none"
-
-
 def base_url(url: str) -> str:
     """The server's root from whatever was pasted: with or without scheme, `/v1` or slash.
 
@@ -86,7 +81,7 @@ async def connecting(
     The client is closed only where something is raised, here or in the caller's block. Raises
     ServerUnreachable, NotAnOpenAIServer, or RequestRefused for a model it does not serve.
     """
-    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {api_key()}"})
+    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {api_key(base_url(url))}"})
     try:
         server = await probe(url, http)
         server.check_serves(model)
@@ -146,9 +141,7 @@ async def _get(http: httpx2.AsyncClient, url: str, root: str) -> httpx2.Response
 
 def _read_models(root: str, response: httpx2.Response) -> list[dict[str, Any]]:
     if response.status_code in (401, 403):
-        raise NotAnOpenAIServer(
-            f"The server at {root} wants an API key: set OPENAI_API_KEY and try again."
-        )
+        raise NotAnOpenAIServer(wants_key(root))
     try:
         models = response.json()["data"]
         if response.status_code == 200 and models and all("id" in model for model in models):

@@ -16,6 +16,7 @@ from specviz.config import Prompt, Sampling
 from specviz.errors import EngineError
 from specviz.methods import Method
 from specviz.sample import Sample
+from specviz.servers.client.api_key import api_key
 from specviz.servers.client.engine import STALL_TIMEOUT_S
 from specviz.servers.client.failures import (
     connection_broke,
@@ -25,7 +26,7 @@ from specviz.servers.client.failures import (
     stalled,
     status_error,
 )
-from specviz.servers.client.probe import FoundServer, api_key, connecting
+from specviz.servers.client.probe import FoundServer, connecting
 from specviz.servers.client.sse import Read
 from specviz.servers.metrics import SpecCounters
 from specviz.servers.timing.answer import read_answer, sample_of
@@ -58,7 +59,9 @@ class TimedServer:
         self.method, self.k = server.capabilities.settled(method, k)
         self.stall_timeout_s = stall_timeout_s
         self._http = http
-        self._connections = Connections(server.url, _headers(), stall_timeout_s=stall_timeout_s)
+        self._connections = Connections(
+            server.url, _headers(server.url), stall_timeout_s=stall_timeout_s
+        )
         self._caches: bool | None = None
 
     async def sample(self, prompt: Prompt, sampling: Sampling) -> Sample:
@@ -156,9 +159,9 @@ async def open_timed_server(
         )
 
 
-def _headers() -> dict[str, str]:
+def _headers(url: str) -> dict[str, str]:
     return {
-        "Authorization": f"Bearer {api_key()}",
+        "Authorization": f"Bearer {api_key(url)}",
         "Content-Type": "application/json",
         "Accept": "text/event-stream",
         "Accept-Encoding": "identity",  # a proxy that compresses would hold chunks back

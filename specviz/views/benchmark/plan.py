@@ -15,6 +15,7 @@ from specviz.views.benchmark import state as bench_state
 from specviz.views.benchmark.form_controls import plan_form
 from specviz.views.benchmark.state import FORM, MODE, PROBLEM, SHIPPED, TEXT, TOML, UPLOAD
 from specviz.views.shared.messages import show_error
+from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.plan_text import plan_summary
 from specviz.views.shared.text import escaped
 
@@ -59,6 +60,7 @@ def start_button(plan: Plan | None) -> None:
                 bench_state.open_benchmark(running)
     if pressed and plan is not None:
         try:
+            check_may_open(arm.config for arm in plan.arms)
             benchmark_id = current().benchmarks.start(plan)
         except UsageError as error:
             show_error(error)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 import streamlit as st
 
+from specviz.bench.plan_toml import parse_plan
 from specviz.config import RunStatus
 from specviz.errors import UsageError
 from specviz.runtime import current
@@ -29,6 +30,7 @@ from specviz.views.runs.edit import deleted_banner
 from specviz.views.shared import pages
 from specviz.views.shared.benchmark_results import Opened, open_results, show_disturbance
 from specviz.views.shared.messages import show_error
+from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.text import escaped, status_name
 
 SHOWN = 50
@@ -152,6 +154,7 @@ def _how_it_ended(row: BenchmarkRow) -> None:
 
 def _resume(row: BenchmarkRow) -> None:
     try:
+        check_may_open(arm.config for arm in parse_plan(row.plan_toml).arms)
         current().benchmarks.resume(row.benchmark_id)
     except UsageError as error:
         show_error(error)

@@ -18,6 +18,7 @@ from specviz.views.benchmark import state as bench_state
 from specviz.views.k.chosen import Chosen
 from specviz.views.shared import pages
 from specviz.views.shared.messages import show_error
+from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.plan_text import plan_summary
 from specviz.views.shared.text import escaped
 
@@ -82,6 +83,7 @@ def _basis(chosen: Chosen | None) -> tuple[RunConfig, RunConfig | None, PromptSo
 
 def _start(plan: Plan) -> None:
     try:
+        check_may_open(arm.config for arm in plan.arms)
         benchmark_id = current().benchmarks.start(plan)
     except UsageError as error:
         show_error(error)

@@ -6,11 +6,12 @@ import threading
 
 import streamlit as st
 
-from specviz.errors import SpecvizError
+from specviz.errors import SpecvizError, UsageError
 from specviz.methods import Method
 from specviz.servers.kinds import demo_spec
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPhase, ServerPool, Slot
+from specviz.views.shared.caller import check_may_start
 
 _ICONS = {
     ServerPhase.STARTING: ":material/hourglass_top:",
@@ -36,6 +37,11 @@ def slot_line(slot: Slot) -> None:
 
 def start_in_background(pool: ServerPool, method: str, k: int) -> None:
     """Start a demo server in a thread; its slot in the pool shows progress and failure."""
+    try:
+        check_may_start()
+    except UsageError as error:
+        st.error(str(error), icon=":material/block:")
+        return
     spec = demo_spec(Method(method), k)
 
     def start() -> None:

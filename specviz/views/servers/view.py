@@ -9,7 +9,8 @@ import streamlit as st
 
 from specviz.errors import SpecvizError
 from specviz.methods import Method
-from specviz.servers.client.probe import FoundServer, api_key, probe
+from specviz.servers.client.api_key import api_key
+from specviz.servers.client.probe import FoundServer, base_url, probe
 from specviz.servers.launch.pool import ServerPhase, ServerPool
 from specviz.views.servers.started import slot_line, start_in_background
 from specviz.views.shared.arm_choice import demo_methods
@@ -77,7 +78,8 @@ def check_server() -> None:
 
 
 async def _probe(url: str) -> FoundServer:
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {api_key()}"}) as http:
+    key = api_key(base_url(url))
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}) as http:
         return await probe(url, http)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import streamlit as st
@@ -12,13 +13,21 @@ def app_url() -> str:
     """The app's URL from Streamlit's configuration."""
     address = st.get_option("server.address") or "127.0.0.1"
     root = f"http://{address}:{st.get_option('server.port')}"
-    return f"{root}/{_base_path()}" if _base_path() else root
+    return f"{root}/{base_path()}" if base_path() else root
+
+
+def known_hosts(names: str) -> frozenset[str]:
+    """Names of this app: its address, Streamlit's `browser.serverAddress`, and those of the
+    environment variable `names`, separated by commas."""
+    configured = (st.get_option("server.address"), st.get_option("browser.serverAddress"))
+    found = (*configured, *os.environ.get(names, "").split(","))
+    return frozenset(name.strip().lower() for name in found if name and name.strip())
 
 
 def under_base_path(routes: Sequence[BaseRoute]) -> list[BaseRoute]:
     """The app's own routes where the pages look for them; Streamlit moves only its own."""
-    return [Mount(f"/{_base_path()}", routes=list(routes))] if _base_path() else list(routes)
+    return [Mount(f"/{base_path()}", routes=list(routes))] if base_path() else list(routes)
 
 
-def _base_path() -> str:
+def base_path() -> str:
     return str(st.get_option("server.baseUrlPath") or "").strip("/")

@@ -20,12 +20,14 @@ from specviz.config import Prompt, RunStatus
 from specviz.errors import StoreError, UsageError
 from specviz.remote import app as remote_app
 from specviz.remote import query as query_client
+from specviz.remote.token import SECRET_HEADER
 from specviz.runtime import opened
 from specviz.store import Store, StoreBusy, open_store
 from specviz.store import store as store_module
 from specviz.store.owner import Owner
 from specviz.store.runs.runs import read_requests
 from specviz.web import query
+from specviz.web.guard import Guard
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m<script>[red]x[/red]\u202egpj.\u200b\r\n\ttail\x00"
 
@@ -141,11 +143,12 @@ def test_a_database_that_another_program_has(db: Path, monkeypatch: pytest.Monke
 def client(tmp_path: Path) -> Iterator[TestClient]:
     with opened(tmp_path / "runs.duckdb") as current:
         record(current.store, new_run(run_id="run0"), request_events(1), prompt=HOSTILE)
-        yield TestClient(
-            Starlette(routes=query.routes),
-            base_url="http://127.0.0.1",
-            client=("127.0.0.1", 1),
-        )
+        yield client_of_app({SECRET_HEADER: current.secret})
+
+
+def client_of_app(headers: dict[str, str]) -> TestClient:
+    app = Guard(Starlette(routes=query.routes), frozenset())
+    return TestClient(app, "http://127.0.0.1", client=("127.0.0.1", 1), headers=headers)
 
 
 @pytest.fixture
@@ -155,7 +158,7 @@ def app_of(client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def busy(path: Path) -> Store:
         raise StoreBusy(path, Owner(1, "http://app/"))
 
-    monkeypatch.setattr(remote_app, "client", lambda url, token: client)
+    monkeypatch.setattr(remote_app, "client", lambda url, token: client_of_app({}))
     monkeypatch.setattr(store_module, "open_store", busy)
     monkeypatch.setattr("specviz.store.open_store", busy)
     return tmp_path / "runs.duckdb"

@@ -60,6 +60,26 @@ def test_the_servers_api_key_guards_the_routes(tmp_path: Path) -> None:
     assert guarded.get(f"/specviz/trace/{new_key()}").status_code == 401
 
 
+def test_a_trace_that_does_not_begin_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request that was never sent used to be waited for as long as a silent one: 600 s."""
+    monkeypatch.setattr(routes, "START_LIMIT_S", 0.05)
+    monkeypatch.setattr(routes, "IDLE_LIMIT_S", 600.0)
+    answer = client(tmp_path).get(f"/specviz/trace/{new_key()}")
+    assert (answer.status_code, answer.text) == (200, "")
+
+
+def test_readers_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = f"/specviz/trace/{new_key()}"
+    monkeypatch.setattr(routes, "START_LIMIT_S", 0.0)
+    monkeypatch.setattr(routes, "MAX_READERS", 1)
+    one = client(tmp_path)
+    assert [one.get(path).status_code for _ in range(2)] == [200, 200]  # each has ended
+    monkeypatch.setattr(routes, "MAX_READERS", 0)
+    assert one.get(path).status_code == 503
+
+
 async def test_lines_come_whole_and_as_they_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

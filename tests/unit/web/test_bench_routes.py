@@ -22,11 +22,13 @@ from specviz.errors import AppUnreachable, StoreError, UsageError
 from specviz.opening import TimedArm
 from specviz.remote import app as remote_app
 from specviz.remote.benchmarks import RemoteBoard
+from specviz.remote.token import SECRET_HEADER
 from specviz.runtime import Runtime, opened
 from specviz.sample import Sample
 from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks
 from specviz.trace import Fidelity
 from specviz.web import benchmarks
+from specviz.web.guard import Guard
 
 
 class Instant:
@@ -161,7 +163,10 @@ def test_pause_unpause_cancel_and_resume(client, runtime: Runtime, engine, plan_
     )
 
 
-def test_other_web_pages_may_do_nothing(client, runtime: Runtime, plan_text: str) -> None:
+def test_other_web_pages_may_do_nothing(runtime: Runtime, plan_text: str) -> None:
+    app = Guard(Starlette(routes=benchmarks.routes), frozenset())
+    secret = {SECRET_HEADER: runtime.secret}
+    client = TestClient(app, "http://127.0.0.1", client=("127.0.0.1", 1), headers=secret)
     origin = {"Origin": "http://127.0.0.1:8501"}
     plan = {"plan": plan_text}
     answers = [

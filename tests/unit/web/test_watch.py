@@ -19,11 +19,13 @@ from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampli
 from specviz.engines.base import Engine
 from specviz.engines.replay import ReplayEngine, events_of
 from specviz.methods import Method
+from specviz.remote.token import SECRET_HEADER
 from specviz.runtime import Runtime, opened
 from specviz.store import RecordedRequest, recording_to_dict
 from specviz.store.runs.runs import read_requests, read_trace
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace
 from specviz.web import ingest, watch
+from specviz.web.guard import Guard
 
 PROMPT = Prompt("hello")
 CONFIG = RunConfig(EngineKind.VLLM, Method.BASELINE)
@@ -76,7 +78,10 @@ def runtime(tmp_path: Path) -> Iterator[Runtime]:
 def client(runtime: Runtime) -> TestClient:
     routes = [*watch.routes, *ingest.routes]
     return TestClient(
-        Starlette(routes=routes), base_url="http://127.0.0.1", client=("127.0.0.1", 1)
+        Guard(Starlette(routes=routes), frozenset({"testserver"})),  # of its WebSockets
+        base_url="http://127.0.0.1",
+        client=("127.0.0.1", 1),
+        headers={SECRET_HEADER: runtime.secret},
     )
 
 

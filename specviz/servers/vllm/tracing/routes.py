@@ -4,15 +4,17 @@ GET /specviz/handshake            what this server can trace, as the worker repo
 GET /specviz/trace/{key}?from=N   the lines of a trace from line N on, as NDJSON while they appear
 
 The trace stays open until the client goes away or nothing was written for `IDLE_LIMIT_S`: only
-the client knows how many tokens it waits for. vLLM guards `/v1` with its API key and nothing of
-plugins, so the key is checked here too.
+the client knows how many tokens it waits for. A trace that has not begun is waited for as long as
+the client waits for a first token; `MAX_READERS` may read or wait at once. vLLM guards `/v1` with
+its API key and nothing of plugins, so the key is checked here too.
 """
 
 import asyncio
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,9 @@ from specviz.servers.vllm.tracing.keys import is_key
 POLL_S = 0.02
 """Every reader polls: at 4 ms, 16 of them cost a tenth of a two-core server's tokens/s."""
 IDLE_LIMIT_S = 600.0
+START_LIMIT_S = 120.0
+WAITING_POLL_S = 0.1
+MAX_READERS = 1024
 GRACE_S = 30.0
 """How long a trace outlives its reader, who may come back after a broken connection."""
 
@@ -35,6 +40,7 @@ class TraceRoutes:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._readers = 0
 
     def attach_router(self, app: Any) -> None:
         """Add both routes, guarded like vLLM's own."""
@@ -51,10 +57,21 @@ class TraceRoutes:
         async def trace(key: str, first: int = Query(0, alias="from", ge=0)) -> Any:
             if not is_key(key):
                 return JSONResponse({"error": "A key is specviz- and 32 hex digits."}, 404)
-            lines = follow(spool.trace_path(self._folder, key), first)
+            if self._readers >= MAX_READERS:
+                return JSONResponse({"error": "Too many traces are being read: ask again."}, 503)
+            lines = self._counted(follow(spool.trace_path(self._folder, key), first))
             return StreamingResponse(lines, media_type="application/x-ndjson")
 
         app.include_router(router)
+
+    async def _counted(self, lines: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+        self._readers += 1
+        try:
+            async with aclosing(lines):
+                async for some in lines:
+                    yield some
+        finally:
+            self._readers -= 1
 
     async def init_state(self, engine_client: Any, state: Any, args: Any) -> None:
         """Nothing to prepare."""
@@ -82,15 +99,24 @@ def api_key_check(app: Any) -> Any:
     return check
 
 
-async def follow(path: Path, first: int) -> AsyncIterator[bytes]:
+async def begins(path: Path) -> bool:
+    """Wait for a trace's first line; False where it has not come within `START_LIMIT_S`."""
+    loop = asyncio.get_running_loop()
+    started_s = loop.time()
+    while not path.exists():
+        waited_s = loop.time() - started_s
+        if waited_s >= START_LIMIT_S:
+            return False
+        await asyncio.sleep(POLL_S if waited_s < 1.0 else WAITING_POLL_S)
+    return True
+
+
+async def follow(path: Path, first: int) -> AsyncGenerator[bytes, None]:
     """Yield the complete lines of a growing file from line `first` on."""
     idle_s, seen, rest = 0.0, 0, b""
+    if not await begins(path):
+        return
     try:
-        while not path.exists() and idle_s < IDLE_LIMIT_S:
-            await asyncio.sleep(POLL_S)
-            idle_s += POLL_S
-        if not path.exists():
-            return
         with path.open("rb") as file:
             while idle_s < IDLE_LIMIT_S:
                 if not (data := file.read()):

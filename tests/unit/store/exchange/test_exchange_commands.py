@@ -20,10 +20,14 @@ from specviz.commands.import_ import import_
 from specviz.errors import StoreError, UsageError
 from specviz.remote import app as remote_app
 from specviz.remote import exchange as exchange_client
+from specviz.remote.token import secret_header
 from specviz.runtime import opened
 from specviz.store import Store, StoreBusy, open_store
 from specviz.store.owner import Owner
-from specviz.web import exchange
+from specviz.store.secret import read_secret
+from specviz.web import exchange, guard
+from specviz.web.guard import Guard
+from specviz.web.rules import Rule, Who
 
 app = typer.Typer()
 app.command("export")(export)
@@ -97,7 +101,7 @@ def test_files_go_one_by_one(db: Path, tmp_path: Path) -> None:
 def owned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """The store of a running app, without a socket between it and the commands."""
     with opened(tmp_path / "app.duckdb") as current:
-        app = Starlette(routes=exchange.routes)
+        app = Guard(Starlette(routes=exchange.routes), frozenset())
 
         def busy(location: object) -> Store:
             raise StoreBusy(tmp_path / "app.duckdb", Owner(1, "http://127.0.0.1"))
@@ -108,6 +112,13 @@ def owned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
         monkeypatch.setattr(remote_app, "client", client)
         monkeypatch.setattr("specviz.store.open_store", busy)
         yield current.store
+
+
+def calling(store: Store) -> TestClient:
+    """A program that can read the app's secret."""
+    app = Guard(Starlette(routes=exchange.routes), frozenset())
+    headers = secret_header(read_secret(store.location))
+    return TestClient(app, "http://127.0.0.1", client=LOCAL, headers=headers)
 
 
 def test_a_running_app_does_both(owned: Store, tmp_path: Path, db: Path) -> None:
@@ -147,11 +158,9 @@ def test_a_running_app_refuses_with_the_same_sentence(owned: Store, tmp_path: Pa
 
 @pytest.mark.parametrize(("verb", "route"), [("GET", "/api/export"), ("POST", "/api/import")])
 def test_web_pages_and_other_machines_may_not(owned: Store, verb: str, route: str) -> None:
-    here = TestClient(Starlette(routes=exchange.routes), "http://127.0.0.1", client=LOCAL)
-    page = here.request(verb, route, headers={"Origin": "http://127.0.0.1:8501"})
-    away = TestClient(
-        Starlette(routes=exchange.routes), "http://10.0.0.1", client=("10.0.0.2", 50000)
-    ).request(verb, route)
+    app = Guard(Starlette(routes=exchange.routes), frozenset({"10.0.0.1"}))
+    page = calling(owned).request(verb, route, headers={"Origin": "http://127.0.0.1:8501"})
+    away = TestClient(app, "http://10.0.0.1", client=("10.0.0.2", 50000)).request(verb, route)
     assert page.status_code == 403 and away.status_code in (401, 403)
 
 
@@ -165,14 +174,14 @@ def test_web_pages_and_other_machines_may_not(owned: Store, verb: str, route: st
     ],
 )
 def test_a_request_that_makes_no_sense(owned: Store, route: str, says: str) -> None:
-    here = TestClient(Starlette(routes=exchange.routes), "http://127.0.0.1", client=LOCAL)
-    answer = here.post(route, content=b"")
+    answer = calling(owned).post(route, content=b"")
     assert answer.status_code == 400 and says in answer.json()["error"]
 
 
 def test_a_file_that_is_too_large(owned: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchange, "MAX_BODY_BYTES", 10)
-    here = TestClient(Starlette(routes=exchange.routes), "http://127.0.0.1", client=LOCAL)
+    small = Rule("/api/import", ("POST",), Who.PROGRAMS, 10)
+    monkeypatch.setattr(guard, "rule_of", lambda path, method: small)
+    here = calling(owned)
     assert here.post("/api/import", content=b"x" * 11).status_code == 413
     assert here.post("/api/import", content=iter([b"x" * 6, b"x" * 6])).status_code == 413
 

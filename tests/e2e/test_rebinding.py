@@ -1,0 +1,69 @@
+"""A web page's name that is made to mean this machine (DNS rebinding), in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from app_process import ROOT, running_app
+from conftest import CHROMIUM, FLAGS
+from playwright.sync_api import Browser, expect, sync_playwright
+
+pytestmark = pytest.mark.e2e
+
+ASK = """async (url) => {
+    const reached = new Promise((resolve) => {
+        const socket = new WebSocket(url)
+        socket.onopen = () => resolve(true)
+        socket.onerror = () => resolve(false)
+    })
+    return await reached
+}"""
+
+
+@pytest.fixture(scope="module")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("rebinding")
+    store = str(folder / "runs.duckdb")
+    with running_app(ROOT / "app.py", folder / "app.log", SPECVIZ_STORE=store) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def deceived() -> Iterator[Browser]:
+    """A browser whose resolver says that evil.test is this machine."""
+    rules = "--host-resolver-rules=MAP evil.test 127.0.0.1"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, rules])
+        yield browser
+        browser.close()
+
+
+def test_a_rebound_name_reaches_nothing(deceived: Browser, app_url: str) -> None:
+    evil = app_url.replace("127.0.0.1", "evil.test")
+    page = deceived.new_page()
+    answer = page.goto(evil)
+    assert answer is not None and answer.status == 403
+    expect(page.get_by_text("by a name that is not its own")).to_be_visible()
+    for path in ("/ws/jobs/j", "/_stcore/stream"):
+        assert page.evaluate(ASK, evil.replace("http", "ws") + path) is False
+        assert page.evaluate(ASK, app_url.replace("http", "ws") + path) is False  # another origin
+    for path in ("/_stcore/health", "/api/export"):
+        assert page.evaluate("async (path) => (await fetch(path)).status", path) == 403
+    page.goto(app_url)  # and the app's own page works, its stream included
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible(timeout=60_000)
+    assert page.evaluate(ASK, app_url.replace("http", "ws") + "/ws/jobs/j") is True
+    page.close()
+
+
+def test_a_link_opens_a_page_and_a_frame_does_not(deceived: Browser, app_url: str) -> None:
+    page = deceived.new_page()
+    html = f'<a href="{app_url}/learn">a link</a><iframe src="{app_url}/learn"></iframe>'
+    page.route("http://elsewhere.test/", lambda route: route.fulfill(body=html))
+    with page.expect_response(f"{app_url}/learn") as framed:
+        page.goto("http://elsewhere.test/")
+    assert framed.value.status == 403
+    with page.expect_response(f"{app_url}/learn") as opened:
+        page.get_by_text("a link").click()
+    assert opened.value.status == 200
+    page.close()
