@@ -9,8 +9,8 @@ from specviz.views.live import state as live_state
 from specviz.views.live.arm_controls import arm_settings
 from specviz.views.live.before_run import before_the_run
 from specviz.views.live.job import cancel_button, show_job
-from specviz.views.shared.messages import show_error
 from specviz.views.shared.caller import check_may_open
+from specviz.views.shared.messages import show_error
 
 live_state.ensure_prompt()
 

@@ -33,17 +33,17 @@ def store_with(benchmark: str, db: Location | None) -> Iterator[Store]:
             if busy.url is None:
                 raise
             print(f"The app at {busy.url} owns the database and exports it.", file=sys.stderr)
-            store = _copied(busy.url, benchmark, Path(folder))
+            store = _copied(busy.url, busy.secret, benchmark, Path(folder))
         with store:
             yield store
 
 
-def _copied(url: str, benchmark: str, folder: Path) -> Store:
+def _copied(url: str, secret: str | None, benchmark: str, folder: Path) -> Store:
     start = benchmark.lower().replace("'", "''")
     sql = f"SELECT benchmark_id FROM benchmarks WHERE starts_with(benchmark_id, '{start}')"
-    ids = [str(row[0]) for row in ask(url, sql, MATCHES)["rows"]]
+    ids = [str(row[0]) for row in ask(url, sql, MATCHES, secret=secret)["rows"]]
     if ids:
-        fetch(url, ids, Format.PARQUET, folder / "benchmark.zip")
+        fetch(url, ids, Format.PARQUET, folder / "benchmark.zip", secret=secret)
     store = open_store(folder / "runs.duckdb")
     if ids:
         import_file(store, folder / "benchmark.zip")

@@ -22,6 +22,16 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def deceived() -> Iterator[Browser]:
+    """A browser whose resolver says that evil.test is this machine."""
+    rules = "--host-resolver-rules=MAP evil.test 127.0.0.1"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, rules])
+        yield browser
+        browser.close()
+
+
 @pytest.fixture
 def context(chromium: Browser) -> Iterator[BrowserContext]:
     context = chromium.new_context(viewport={"width": 1280, "height": 1000})

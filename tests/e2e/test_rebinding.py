@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from app_process import ROOT, running_app
-from conftest import CHROMIUM, FLAGS
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 pytestmark = pytest.mark.e2e
 
@@ -29,16 +30,6 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="module")
-def deceived() -> Iterator[Browser]:
-    """A browser whose resolver says that evil.test is this machine."""
-    rules = "--host-resolver-rules=MAP evil.test 127.0.0.1"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, rules])
-        yield browser
-        browser.close()
-
-
 def test_a_rebound_name_reaches_nothing(deceived: Browser, app_url: str) -> None:
     evil = app_url.replace("127.0.0.1", "evil.test")
     page = deceived.new_page()
@@ -56,12 +47,35 @@ def test_a_rebound_name_reaches_nothing(deceived: Browser, app_url: str) -> None
     page.close()
 
 
-def test_a_link_opens_a_page_and_a_frame_does_not(deceived: Browser, app_url: str) -> None:
-    page = deceived.new_page()
+@pytest.fixture
+def elsewhere(app_url: str) -> Iterator[str]:
+    """The page of another site, with a link to the app and the app in a frame."""
     html = f'<a href="{app_url}/learn">a link</a><iframe src="{app_url}/learn"></iframe>'
-    page.route("http://elsewhere.test/", lambda route: route.fulfill(body=html))
+
+    class Site(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(html.encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            return None
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://evil.test:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_link_opens_a_page_and_a_frame_does_not(
+    deceived: Browser, app_url: str, elsewhere: str
+) -> None:
+    page = deceived.new_page()
     with page.expect_response(f"{app_url}/learn") as framed:
-        page.goto("http://elsewhere.test/")
+        page.goto(elsewhere)
     assert framed.value.status == 403
     with page.expect_response(f"{app_url}/learn") as opened:
         page.get_by_text("a link").click()

@@ -29,8 +29,8 @@ from specviz.views.benchmark.tables import results_json
 from specviz.views.runs.edit import deleted_banner
 from specviz.views.shared import pages
 from specviz.views.shared.benchmark_results import Opened, open_results, show_disturbance
-from specviz.views.shared.messages import show_error
 from specviz.views.shared.caller import check_may_open
+from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped, status_name
 
 SHOWN = 50

@@ -12,6 +12,7 @@ from specviz.servers.kinds import demo_spec
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPhase, ServerPool, Slot
 from specviz.views.shared.caller import check_may_start
+from specviz.views.shared.messages import show_error
 
 _ICONS = {
     ServerPhase.STARTING: ":material/hourglass_top:",
@@ -40,7 +41,7 @@ def start_in_background(pool: ServerPool, method: str, k: int) -> None:
     try:
         check_may_start()
     except UsageError as error:
-        st.error(str(error), icon=":material/block:")
+        show_error(error)
         return
     spec = demo_spec(Method(method), k)
 
