@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +14,7 @@ from specviz.remote.app import FILE_TIMEOUT, answer, call
 from specviz.store.exchange import Exported, Format, ImportLabels
 from specviz.store.exchange.exporting import written
 from specviz.store.exchange.parquet_file import zip_folder
+from specviz.store.file.work_folder import work_folder
 
 SUMMARY_HEADER = "X-Specviz-Export"
 """What was exported, as JSON: the body is the file itself."""
@@ -71,7 +71,7 @@ def _one_file(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="specviz-import-") as work:
-        single = Path(work) / "export.zip"
+    with work_folder() as work:
+        single = work / "export.zip"
         zip_folder(path, single)
         yield single

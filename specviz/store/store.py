@@ -17,6 +17,7 @@ from specviz.errors import StoreError
 from specviz.store.benchmarks.log import BenchmarkLog
 from specviz.store.file.database import Database, as_store_error
 from specviz.store.file.lake import LakeDatabase
+from specviz.store.file.work_folder import remove_abandoned
 from specviz.store.file.writer import Writer
 from specviz.store.location import Lake, Location
 from specviz.store.migrations import apply
@@ -54,6 +55,7 @@ def open_store(location: Location) -> Store:
     a day: those become partial. Raises StoreError if it cannot be reached or was made by a newer
     specviz.
     """
+    remove_abandoned()
     return _open_lake(location) if isinstance(location, Lake) else _open_file(location)
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
-from pathlib import Path
+from contextlib import ExitStack
 from typing import Any
 
 from starlette.background import BackgroundTask
@@ -24,6 +23,7 @@ from specviz.methods import Method
 from specviz.report import export
 from specviz.runtime import current
 from specviz.store.exchange import ENDINGS, Format, ImportLabels, import_file
+from specviz.store.file.work_folder import work_folder
 
 MAX_BODY_BYTES = 8 * 1024 * 1024 * 1024
 SUMMARY_HEADER = "X-Specviz-Export"
@@ -31,27 +31,28 @@ SUMMARY_HEADER = "X-Specviz-Export"
 
 async def give(request: Request) -> Response:
     """200 with the file, 400 for ids and formats that cannot be exported, 500 for failures."""
-    folder = tempfile.TemporaryDirectory(prefix="specviz-export-")
+    closing = ExitStack()
     try:
+        folder = closing.enter_context(work_folder())
         kind = _format(request.query_params.get("format", "parquet"))
-        path = Path(folder.name) / f"specviz{ENDINGS[kind]}"
+        path = folder / f"specviz{ENDINGS[kind]}"
         ids = request.query_params.getlist("id") or None
         done = await asyncio.to_thread(export, current().store, ids, kind, path)
     except SpecvizError as error:
-        folder.cleanup()
+        closing.close()
         return _error(400 if isinstance(error, UsageError) else 500, str(error))
     return FileResponse(
         path,
         filename=path.name,
         headers={SUMMARY_HEADER: json.dumps(done.to_dict())},
-        background=BackgroundTask(folder.cleanup),
+        background=BackgroundTask(closing.close),
     )
 
 
 async def take(request: Request) -> Response:
     """200 with the outcome, 400 for files that cannot be imported, 500 for failures."""
-    with tempfile.TemporaryDirectory(prefix="specviz-import-") as folder:
-        path = Path(folder) / "file"
+    with work_folder() as folder:
+        path = folder / "file"
         with path.open("wb") as file:
             async for chunk in request.stream():
                 file.write(chunk)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from specviz.store.exchange.manifest import Manifest
 from specviz.store.exchange.parquet_file import write_folder, zip_folder
 from specviz.store.exchange.selection import Selection, select, select_all
 from specviz.store.file.database import first_line
+from specviz.store.file.work_folder import work_folder
 from specviz.store.store import Store
 
 
@@ -94,8 +94,8 @@ def written(path: Path) -> Iterator[Path]:
     if not path.parent.is_dir():
         raise UsageError(f"There is no folder {path.parent} for the export.")
     try:
-        with tempfile.TemporaryDirectory(prefix=".specviz-", dir=path.parent) as work:
-            fresh = Path(work) / "export"
+        with work_folder(path.parent) as work:
+            fresh = work / "export"
             yield fresh
             if fresh.is_dir() and path.is_dir():
                 for file in fresh.iterdir():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from specviz.store.exchange.lines_read import stage_lines
 from specviz.store.exchange.parquet_file import MANIFEST, stage_folder, stage_zip
 from specviz.store.exchange.staging import Staged, with_current_names
 from specviz.store.exchange.tool_results import put_results, read_results
+from specviz.store.file.work_folder import work_folder
 from specviz.store.store import Store
 
 FIRST_BYTES = 4096
@@ -71,8 +71,8 @@ def import_file(
             kind = results.tool
         else:
             labels.refuse_for_exports()
-            with tempfile.TemporaryDirectory(prefix="specviz-import-") as work:
-                staged = _staged(store, path, kind, Path(work))
+            with work_folder() as work:
+                staged = _staged(store, path, kind, work)
                 outcome = _stored(store, lambda cursor: put(cursor, staged))
             notes = ()
     except UsageError as error:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
+from specviz.store.exchange.expansion import check_json
 from specviz.store.exchange.exported_tables import BY_NAME, columns
 from specviz.store.exchange.lines import DECISION_PLACE, KIND, STEP_NAMES, Json
 from specviz.store.exchange.manifest import manifest_from
@@ -25,6 +26,9 @@ LINE_BYTES = 64 * 1024 * 1024
 """The longest line: a request with its prompt, a step with its drafts."""
 
 ROWS_AT_ONCE = 10_000
+BYTES_AT_ONCE = 32 * 1024 * 1024
+"""As much of the file is in memory as rows before they are written."""
+
 Reader = Callable[[Any], Any]
 
 _COLUMN_OF = {name: column for column, name in STEP_NAMES.items()}
@@ -45,6 +49,7 @@ def stage_lines(cursor: DuckDBPyConnection, path: Path, folder: Path) -> Staged:
         for number, line in lines:
             try:
                 tables.take(line)
+                tables.flush_after(file.tell())
             except (KeyError, TypeError, ValueError, OverflowError, pa.ArrowException) as error:
                 raise UsageError(f"Line {number} cannot be read: {_reason(error)}.") from error
         tables.flush()
@@ -75,6 +80,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, Json]]:
 
 
 def _parsed(text: bytes, number: int) -> Json:
+    check_json(text)
     try:
         line = json.loads(text.decode(), parse_constant=_refuse)
     except UnicodeDecodeError as error:
@@ -107,6 +113,7 @@ class _Tables:
         self._rows: dict[str, list[Json]] = {table: [] for table in BY_NAME}
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._request: Json = {}
+        self._written_up_to = 0
 
     def take(self, line: Json) -> None:
         """Raises KeyError, TypeError, ValueError or ArrowException for a line we did not write."""
@@ -146,6 +153,14 @@ class _Tables:
         self._rows[table].append({key: readers[key](value) for key, value in row.items()})
         if len(self._rows[table]) >= ROWS_AT_ONCE:
             self._write(table)
+
+    def flush_after(self, place: int) -> None:
+        """Write what is left if the file was read far enough since; raises as `take`."""
+        if place - self._written_up_to > BYTES_AT_ONCE:
+            self._written_up_to = place
+            for table, rows in self._rows.items():
+                if rows:
+                    self._write(table)
 
     def flush(self) -> None:
         """Write what is left. Raises UsageError for values of the wrong type."""

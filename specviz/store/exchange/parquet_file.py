@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+import zlib
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
+from specviz.store.exchange.expansion import check_json, check_room, check_tables
 from specviz.store.exchange.exported_tables import EXPORTED_TABLES
 from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_from, manifest_of
 from specviz.store.exchange.selection import Selection, rows
@@ -23,6 +25,17 @@ MANIFEST_BYTES = 64 * 1024 * 1024
 """The largest manifest: it lists ids."""
 
 CHUNK = 1024 * 1024
+COMPRESSION = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""What zip programs write; LZMA takes as much memory as the file asks for."""
+
+UNPACKED_TIMES = 10
+UNPACKED_SPARE = 64 * 1024 * 1024
+"""What is exported is stored as it is; a zip that was packed again is a little smaller."""
+
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, EOFError),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError),
+)
 
 
 def write_folder(cursor: DuckDBPyConnection, selection: Selection, folder: Path) -> Manifest:
@@ -60,6 +73,7 @@ def stage_folder(folder: Path) -> Staged:
         if not file.is_file():
             raise UsageError(f"{file.name} is missing in {folder}.")
         _check(table, file, manifest.tables[table])
+    check_tables(files, sum(file.stat().st_size for file in files.values()))
     return Staged(KIND, manifest.migrations, files)
 
 
@@ -70,12 +84,14 @@ def stage_zip(path: Path, folder: Path) -> Staged:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            return _unpacked(archive, folder)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise UsageError(f"The zip is damaged ({error}).") from error
+            staged = _unpacked(archive, folder, path.stat().st_size)
+    except _DAMAGE as error:
+        raise UsageError(f"The zip is damaged ({str(error)[:120]}).") from error
+    check_tables(staged.files, path.stat().st_size)
+    return staged
 
 
-def _unpacked(archive: zipfile.ZipFile, folder: Path) -> Staged:
+def _unpacked(archive: zipfile.ZipFile, folder: Path, file_bytes: int) -> Staged:
     names = archive.namelist()
     if MANIFEST not in names:
         raise UsageError(f"The zip holds no {MANIFEST}: it is no export of specviz.")
@@ -85,6 +101,8 @@ def _unpacked(archive: zipfile.ZipFile, folder: Path) -> Staged:
     if sorted(names) != sorted({MANIFEST, *promised}):
         odd = sorted({*names} ^ {MANIFEST, *promised}) or [f"{names[0]} twice"]
         raise UsageError(f"The zip does not hold what its manifest lists: {odd[0][:80]!r}.")
+    _check_promise(archive, manifest, file_bytes)
+    check_room(folder, sum(entry.bytes for entry in manifest.tables.values()))
     files = {}
     for table, entry in manifest.tables.items():
         files[table] = folder / f"{table}.parquet"
@@ -97,9 +115,26 @@ def _unpacked(archive: zipfile.ZipFile, folder: Path) -> Staged:
     return Staged(KIND, manifest.migrations, files)
 
 
+def _check_promise(archive: zipfile.ZipFile, manifest: Manifest, file_bytes: int) -> None:
+    """What the manifest promises against the zip's own list, before anything is written."""
+    for table, entry in manifest.tables.items():
+        member = archive.getinfo(f"{table}.parquet")
+        if member.compress_type not in COMPRESSION:
+            raise UsageError(f"{member.filename} is packed in a way that specviz does not read.")
+        if member.file_size != entry.bytes:
+            raise _changed(member.filename)
+    promised = sum(entry.bytes for entry in manifest.tables.values())
+    if promised > UNPACKED_SPARE + UNPACKED_TIMES * file_bytes:
+        raise UsageError(
+            f"The zip would unpack into {promised:,} bytes, although Parquet is compressed already:"
+            " it was not exported by specviz."
+        )
+
+
 def _manifest(text: bytes) -> Manifest:
     if len(text) > MANIFEST_BYTES:
         raise UsageError(f"{MANIFEST} is larger than {MANIFEST_BYTES >> 20} MiB.")
+    check_json(text)
     try:
         return manifest_from(json.loads(text.decode()), KIND)
     except (ValueError, RecursionError) as error:
@@ -108,10 +143,12 @@ def _manifest(text: bytes) -> Manifest:
 
 def _check(table: str, file: Path, entry: FileEntry) -> None:
     if file.stat().st_size != entry.bytes or sha256_of(file) != entry.sha256:
-        raise UsageError(
-            f"{file.name} is not as it was exported (its SHA-256 differs): export it again."
-        )
+        raise _changed(file.name)
     check_file(table, file, entry.rows)
+
+
+def _changed(name: str) -> UsageError:
+    return UsageError(f"{name} is not as it was exported (its SHA-256 differs): export it again.")
 
 
 def sha256_of(path: Path) -> str:

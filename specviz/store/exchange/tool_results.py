@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,13 +17,14 @@ from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
 from specviz.store.exchange.arrival import Arrived
+from specviz.store.exchange.expansion import check_json, limit, too_large
 from specviz.store.exchange.exported_tables import NOUNS, RowOwner, columns
 from specviz.store.exchange.guidellm import GUIDELLM, is_report, read_guidellm
 from specviz.store.exchange.labels import ImportLabels
 from specviz.store.exchange.vllm_bench import VLLM_BENCH, read_vllm_bench
 from specviz.store.runs.tables import insert_arrow
 
-FILE_BYTES = 1024 * 1024 * 1024
+_SPACE = re.compile(r"\s*")
 Json = dict[str, Any]
 
 
@@ -38,9 +40,10 @@ class Results:
 
 def read_results(path: Path, name: str, labels: ImportLabels) -> Results:
     """Results of `vllm bench serve` or of GuideLLM. Raises UsageError for anything else."""
-    if path.stat().st_size > FILE_BYTES:
-        raise UsageError(f"The file is larger than {FILE_BYTES >> 30} GiB.")
+    if path.stat().st_size > limit():
+        raise too_large(limit())
     content = path.read_bytes()
+    check_json(content)
     documents = _documents(content)
     is_guidellm = is_report(documents)
     tool, read = (GUIDELLM, read_guidellm) if is_guidellm else (VLLM_BENCH, read_vllm_bench)
@@ -52,7 +55,7 @@ def read_results(path: Path, name: str, labels: ImportLabels) -> Results:
             f"({str(error)[:120]})."
         ) from error
     digest = hashlib.sha256(content).hexdigest()
-    rows = []
+    rows, kept = [], 0
     for index, one in enumerate(measured):
         own = {
             "elsewhere_id": hashlib.sha256(f"{digest}/{index}".encode()).hexdigest()[:32],
@@ -63,6 +66,9 @@ def read_results(path: Path, name: str, labels: ImportLabels) -> Results:
             "method": labels.method and labels.method.value,
             "document": json.dumps(one.document, ensure_ascii=False),
         }
+        kept += len(own["document"] or "")
+        if kept > limit():  # every benchmark of a GuideLLM report keeps the report's head
+            raise too_large(limit())
         row = one.row | own
         row["k"] = labels.k if labels.k is not None else row.get("k")
         rows.append(_finite(row))
@@ -115,15 +121,21 @@ def _documents(content: bytes) -> list[Any]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError("The file is not UTF-8.") from error
-    decoder, documents, place = json.JSONDecoder(), [], 0
+    decoder, documents = json.JSONDecoder(), []
+    place = _after_space(text, 0)
     try:
-        while text[place:].strip():
-            place += len(text[place:]) - len(text[place:].lstrip())
+        while place < len(text):
             document, place = decoder.raw_decode(text, place)
+            place = _after_space(text, place)
             documents.append(document)
     except (ValueError, RecursionError) as error:
         raise UsageError("The file is not JSON.") from error
     return documents
+
+
+def _after_space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
 
 
 def _name(labels: ImportLabels, row: Json, index: int, count: int) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -15,6 +13,7 @@ from specviz.errors import SpecvizError
 from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.exchange import Format, Imported, ImportLabels, import_file
+from specviz.store.file.work_folder import work_folder
 from specviz.views.shared.export_file import ExportFile
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped
@@ -119,8 +118,8 @@ def _imported(store: Store, upload: Any, by_person: dict[str, Any]) -> Imported 
     try:
         method = None if by_person["method"] == NOT_GIVEN else Method(by_person["method"])
         k = None if by_person["k"] is None else int(by_person["k"])
-        with tempfile.TemporaryDirectory(prefix="specviz-upload-") as folder:
-            path = Path(folder) / "upload"
+        with work_folder() as folder:
+            path = folder / "upload"
             path.write_bytes(upload.getbuffer())
             person = ImportLabels(method, k, by_person["name"].strip() or None)
             return import_file(store, path, person, name=upload.name)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import threading
 import weakref
 from collections.abc import Sequence
-from pathlib import Path
+from contextlib import ExitStack
 
 from specviz.errors import SpecvizError
 from specviz.report import export
 from specviz.store import Store
 from specviz.store.exchange import ENDINGS, Exported, Format
+from specviz.store.file.work_folder import work_folder
 
 MIME = {
     Format.PARQUET: "application/zip",
@@ -30,9 +29,10 @@ class ExportFile:
         self.kind = kind
         self.done: Exported | None = None
         self.error: str | None = None
-        folder = tempfile.mkdtemp(prefix="specviz-export-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self._path = Path(folder) / f"{_stem(self.ids)}{ENDINGS[kind]}"
+        closing = ExitStack()
+        folder = closing.enter_context(work_folder())
+        weakref.finalize(self, closing.close)
+        self._path = folder / f"{_stem(self.ids)}{ENDINGS[kind]}"
         self._thread = threading.Thread(target=self._prepare, args=(store,), daemon=True)
         self._thread.start()
 
