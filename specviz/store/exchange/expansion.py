@@ -26,7 +26,7 @@ TIMES = 100
 """Exports of specviz expand 2 to 30 times; texts that repeat in every row, up to what is spare."""
 
 VALUE_BYTES = 100
-"""A value of JSON in Python: an empty list and its place take 64 bytes, a dictionary's entry 100."""
+"""A value of JSON in Python: an empty list and its place take 64, an entry of a dictionary 100."""
 
 
 def limit(file_bytes: int = 0) -> int:

@@ -46,10 +46,11 @@ class Database:
         """Raises StoreBusy or StoreError."""
         self._path = path
         self.damage: str | None = None
-        """Set once damage was found: what is wrong, and that nothing is written any more."""
+        """Set once the file is damaged or gone: what is wrong; nothing is written any more."""
         self._changed = threading.Condition()
         self._in_use = 0
         self._broken = False
+        self._file: tuple[int, int] | None = None
         self._root: DuckDBPyConnection | None = self._connect()
 
     @contextmanager
@@ -73,11 +74,16 @@ class Database:
             self._give_back(cursor)
 
     def change(self, write: Callable[[DuckDBPyConnection], None]) -> None:
-        """Run `write` in a transaction and commit it. duckdb.Error passes through."""
+        """Run `write` in a transaction and commit it. duckdb.Error passes through.
+
+        Raises StoreError if the file is not at its place: what was written would be lost with it.
+        """
+        self._check_there()
         with self.cursor() as cursor:
             cursor.begin()
             write(cursor)
             cursor.commit()
+        self._check_there()
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the file once it is large; a failure loses nothing.
@@ -123,13 +129,36 @@ class Database:
             self._broken = False
 
     def _connect(self) -> DuckDBPyConnection:
-        return connect(self._path)
+        if self._file is not None:
+            self._check_there()  # a new file would be made
+        connection = connect(self._path)
+        self._file = _identity(self._path)
+        return connection
+
+    def _check_there(self) -> None:
+        """What was written once to a file that is gone is not written twice if it comes back."""
+        if _identity(self._path) != self._file:
+            self.damage = (
+                f"The database {self._path} was removed or replaced while specviz has it open: "
+                "what is written now would be lost. Export what you need, put the file back and "
+                "start specviz again."
+            )
+            raise StoreError(self.damage)
 
     def _damage_in(self, error: duckdb.Error) -> str | None:
         return found_damaged(self._path, first_line(error)) if is_damage(error) else None
 
     def _prepare(self, cursor: DuckDBPyConnection) -> None:
         """What a cursor needs before it is used: for a file, nothing."""
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Device and number of the file at a path, None if there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def connect(path: Path) -> DuckDBPyConnection:

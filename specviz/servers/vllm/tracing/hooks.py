@@ -73,11 +73,16 @@ def install(runner: Any, folder: Path) -> None:
     reason = None
     try:
         fixes = apply_fixes(runner)
+        if unusable := spool.why_unusable(folder):
+            raise HooksUnavailable(unusable)
         _install_hooks(runner, Recorder(runner, spool.SpoolWriter(folder)))
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".removeprefix("HooksUnavailable: ")
         logger.exception("specviz cannot trace this server")
-    spool.write_handshake(folder, describe(runner, fixes, reason))
+    try:
+        spool.write_handshake(folder, describe(runner, fixes, reason))
+    except OSError:
+        logger.exception("specviz cannot report to this server's API process")
 
 
 def describe(runner: Any, fixes: list[str], reason: str | None) -> spool.Json:

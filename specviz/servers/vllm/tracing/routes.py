@@ -51,7 +51,7 @@ class TraceRoutes:
 
         @router.get("/handshake")
         def handshake() -> JSONResponse:
-            return JSONResponse(spool.read_handshake(self._folder) or no_report())
+            return JSONResponse(spool.read_handshake(self._folder) or no_report(self._folder))
 
         @router.get("/trace/{key}")
         async def trace(key: str, first: int = Query(0, alias="from", ge=0)) -> Any:
@@ -77,9 +77,11 @@ class TraceRoutes:
         """Nothing to prepare."""
 
 
-def no_report() -> spool.Json:
-    """The handshake of a server whose worker has not loaded the plugin."""
-    reason = "the engine's worker did not load the specviz plugin: its own log says why."
+def no_report(folder: Path) -> spool.Json:
+    """The handshake of a server whose worker has not reported."""
+    reason = spool.why_unusable(folder) or (
+        "the engine's worker did not load the specviz plugin: its own log says why."
+    )
     return {"specviz": __version__, "tracing": False, "reason": reason}
 
 

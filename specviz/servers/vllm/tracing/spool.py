@@ -32,11 +32,17 @@ Line = Callable[[], Json]
 
 
 def open_folder() -> Path:
-    """This server's folder, made (mode 0700) by the first process that asks."""
+    """This server's folder, made (mode 0700) by the first process that asks.
+
+    Where none can be made, a path that is not there: the server serves untraced and says why.
+    """
     if folder := os.environ.get(FOLDER_VARIABLE):
         return Path(folder)
-    remove_abandoned_folders()
-    path = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-"))
+    try:
+        remove_abandoned_folders()
+        path = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-"))
+    except OSError:
+        return Path(os.environ.get("TMPDIR", "/tmp")) / f"{FOLDER_PREFIX}none"
     os.environ[FOLDER_VARIABLE] = str(path)
     atexit.register(_remove_own_folder, path, os.getpid())
     return path
@@ -48,6 +54,13 @@ def remove_abandoned_folders() -> None:
         pid = folder.name.removeprefix(FOLDER_PREFIX).partition("-")[0]
         if pid.isdigit() and not _is_alive(int(pid)):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def why_unusable(folder: Path) -> str | None:
+    """Why no traces can be written there, None if they can."""
+    if os.access(folder, os.W_OK | os.X_OK):
+        return None
+    return f"its folder for traces, {folder}, cannot be written: set TMPDIR to one that can."
 
 
 def trace_path(folder: Path, key: str) -> Path:

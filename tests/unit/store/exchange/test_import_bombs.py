@@ -8,6 +8,7 @@ import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -87,9 +88,9 @@ def test_a_promise_of_more_than_is_likely_is_not_unpacked(
     empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(work_folder, "tempfile", Nowhere(tmp_path / "work"))
-    content = bytes(200_000_000)
+    content = bytes(80_000_000)
     path = zip_of_one_table(tmp_path / "f.zip", content, 1, zipfile.ZIP_DEFLATED)
-    refused(empty, path, "would unpack into 200,000,000 bytes")
+    refused(empty, path, "would unpack into 80,000,000 bytes")
     path = zip_of_one_table(tmp_path / "f.zip", content, 1, zipfile.ZIP_DEFLATED, bytes=10)
     refused(empty, path, "not as it was exported")
     path = zip_of_one_table(tmp_path / "f.zip", b"x", 1, bytes=1_500_000_000)
@@ -116,7 +117,7 @@ class Nowhere:
 def test_a_disk_that_is_too_small(
     empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expansion.shutil, "disk_usage", lambda folder: (10, 10, 0))
+    monkeypatch.setattr(expansion.shutil, "disk_usage", lambda folder: SimpleNamespace(free=0))
     refused(empty, zip_of_one_table(tmp_path / "f.zip", b"PAR1", 1), "0.0 GiB free: make room")
 
 
@@ -184,10 +185,10 @@ def test_an_own_export_beyond_the_limit_is_taken_with_a_higher_one(
 ) -> None:
     with open_store(tmp_path / "source.duckdb") as source:
         filled(source)
-        source.write(lambda cursor: cursor.execute("UPDATE runs SET note = repeat('n', 60000000)"))
+        source.write(lambda cursor: cursor.execute("UPDATE runs SET note = repeat('n', 9000000)"))
         export(source, None, Format.PARQUET, tmp_path / "all.zip")
     with open_store(tmp_path / "target.duckdb") as target:
-        monkeypatch.setenv(expansion.VARIABLE, "0.1")
-        refused(target, tmp_path / "all.zip", "would expand to more than 0.1 GiB")
+        monkeypatch.setenv(expansion.VARIABLE, "0.03")
+        refused(target, tmp_path / "all.zip", "would expand to more than 0.0 GiB")
         monkeypatch.delenv(expansion.VARIABLE)
         assert import_file(target, tmp_path / "all.zip").stored["run"]
