@@ -14,7 +14,7 @@ import torch  # noqa: F401
 import transformers  # noqa: F401
 from streamlit.web.cli import main as streamlit_main
 
-import specviz.runtime  # noqa: F401
+import specviz.runtime
 import specviz.web  # noqa: F401
 
 
