@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mutations import WAYS, Samples, mutated, samples
+from import_mutations import WAYS, Samples, mutated, samples
 from store_samples import frame_of
 
 from specviz.errors import UsageError
