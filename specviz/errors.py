@@ -10,6 +10,7 @@ a page shows it in place of the result; what arrived before the error is kept.
     │   ├── NotAnOpenAIServer     something answers, but not an OpenAI-compatible API
     │   ├── RequestRefused        the server refused the request (model name, context length, ...)
     │   ├── StreamBroken          the server died, stalled or sent malformed data mid-stream
+    │   ├── MalformedReply        the server sent what cannot be what it is said to be
     │   └── ServerStartFailed     a server that specviz started did not become healthy
     └── StoreError            the database cannot be opened, read or written
         └── AppUnreachable        no running app answers at the URL
@@ -42,6 +43,10 @@ class RequestRefused(EngineError):
 
 class StreamBroken(EngineError):
     """The stream ended, stalled or became unreadable before the request was finished."""
+
+
+class MalformedReply(EngineError):
+    """What a server sent cannot be what it is said to be; names the field and what came."""
 
 
 class ServerStartFailed(EngineError):

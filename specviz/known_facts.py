@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -14,10 +15,11 @@ from specviz.analysis.advisor.measured import measured_of
 from specviz.analysis.benchmark.disturbance import disturbed_text
 from specviz.analysis.benchmark.results import ArmState, Cell, Results
 from specviz.analysis.text import digits
-from specviz.errors import ServerUnreachable
+from specviz.errors import MalformedReply, ServerUnreachable
 from specviz.methods import Method, record_of
 from specviz.servers.client.probe import FoundServer, connecting
 from specviz.servers.metrics import ServerLoad
+from specviz.servers.pages import read_page
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_arms, read_benchmarks, read_samples
 from specviz.store.benchmarks.rows import ArmRow, BenchmarkRow
@@ -73,14 +75,18 @@ async def facts_of_server(url: str) -> tuple[KnownFacts, FoundServer]:
     """
     async with connecting(url, None) as (found, http):
         try:
-            response = await http.get(f"{found.url}/metrics")
+            page = await read_page(http, f"{found.url}/metrics")
         except httpx2.TransportError as error:
             raise ServerUnreachable(
                 f"The server at {found.url} stopped answering ({error}): try again."
             ) from error
         await http.aclose()
-    text = response.text if response.status_code == 200 else ""
-    return facts_of_load(found, found.dialect.load(text)), found
+    try:
+        load = found.dialect.load(page.text if page.status == 200 else "")
+    except MalformedReply as error:
+        facts = facts_of_load(found, ServerLoad())
+        return replace(facts, notes=(f"Its load is not known: {error}.", *facts.notes)), found
+    return facts_of_load(found, load), found
 
 
 def facts_of_load(found: FoundServer, load: ServerLoad) -> KnownFacts:

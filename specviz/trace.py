@@ -11,9 +11,12 @@ Names follow vLLM: draft, accepted, recovered, bonus. Probabilities are `target_
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 ROOT = -1
 """`TokenDecision.parent` of a draft token that continues the context directly."""
@@ -212,6 +215,14 @@ class Trace:
     @property
     def text(self) -> str:
         return "".join(token.text for token in self.emitted)
+
+
+def whole(text: str) -> str:
+    """`text` so that it can be stored: two halves of a character (UTF-16 surrogates, as JSON
+    escapes them) are joined, a lone one becomes U+FFFD."""
+    if not _HALF.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def fold(events: Iterable[Event]) -> Trace:

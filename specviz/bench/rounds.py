@@ -83,12 +83,13 @@ class RoundUnderWay:
         row = self._row()
         if self.whole and self._before is not None and after is not None:
             counted = after - self._before
-            row = replace(
-                row,
-                server_drafts=counted.num_drafts,
-                server_draft_tokens=counted.num_draft_tokens,
-                server_accepted_tokens=counted.num_accepted_tokens,
-            )
+            if not counted.went_back:
+                row = replace(
+                    row,
+                    server_drafts=counted.num_drafts,
+                    server_draft_tokens=counted.num_draft_tokens,
+                    server_accepted_tokens=counted.num_accepted_tokens,
+                )
         await asyncio.to_thread(log.end_round, replace(row, complete=self.whole))
 
     @asynccontextmanager

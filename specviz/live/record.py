@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 
 from specviz.config import Prompt, Run, RunStatus
 from specviz.engines.base import Engine
 from specviz.errors import SpecvizError
-from specviz.store import RunSink
+from specviz.store import Recorder, RunSink
 from specviz.trace import Event
+
+MAX_REASON = 300
+"""Characters of an unexpected error's own words."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,36 +33,55 @@ async def answer(
 ) -> Outcome:
     """Run one request, hand every event to `on_event` and to the store, and return how it ended.
 
-    Errors of the engine and the store end up in the outcome: what arrived is kept. A cancelled
-    task is stored as cancelled before CancelledError goes on.
+    Whatever is raised, recorder and run are ended and what arrived is kept. Errors end up in the
+    outcome; those that are not meant for users are defects, and the log has the details. A
+    cancelled task is stored as cancelled before CancelledError goes on.
     """
     try:
         sink.start_run(run)
     except SpecvizError as error:
         return Outcome(RunStatus.FAILED, str(error))
-    recorder = sink.recorder(run.run_id, prompt)
     emitted = False
     outcome = Outcome(RunStatus.FINISHED)
-    cancelled: asyncio.CancelledError | None = None
+    stopped: BaseException | None = None
+    recorder: Recorder | None = None
     try:
+        recorder = sink.recorder(run.run_id, prompt)
         async with aclosing(engine.generate(prompt, run.config.sampling)) as events:
             async for event in events:
                 emitted = emitted or bool(getattr(event, "emitted", ()))
                 recorder.append(event)
                 on_event(event)
-    except SpecvizError as error:
-        outcome = Outcome(RunStatus.PARTIAL if emitted else RunStatus.FAILED, str(error))
-    except asyncio.CancelledError as error:
-        outcome, cancelled = Outcome(RunStatus.CANCELLED, "cancelled"), error
-    try:
-        recorder.finish(outcome.status, error=outcome.error)
-        sink.finish_run(run.run_id, outcome.status, error=outcome.error)
-    except SpecvizError as error:
-        said = f"{outcome.error} {error}" if outcome.error else str(error)
-        outcome = Outcome(outcome.status, said)
-    if cancelled is not None:
-        raise cancelled
+    except Exception as error:
+        status = RunStatus.PARTIAL if emitted else RunStatus.FAILED
+        outcome = Outcome(status, _sentence(error))
+    except BaseException as error:  # cancelled, or the process is to end
+        outcome, stopped = Outcome(RunStatus.CANCELLED, "cancelled"), error
+    if recorder is not None:
+        outcome = _ended(recorder.finish, outcome)
+    outcome = _ended(partial(sink.finish_run, run.run_id), outcome)
+    if stopped is not None:
+        raise stopped
     return outcome
+
+
+def _ended(finish: Callable[..., None], outcome: Outcome) -> Outcome:
+    """`outcome`, after it was stored with `finish`, with the reason if that failed."""
+    try:
+        finish(outcome.status, error=outcome.error)
+    except Exception as error:
+        said = _sentence(error)
+        if outcome.error and said not in outcome.error:
+            said = f"{outcome.error} {said}"
+        return Outcome(outcome.status, said)
+    return outcome
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, SpecvizError):
+        return str(error)
+    _log.error("A request ended in an unexpected error.", exc_info=error)
+    return f"{type(error).__name__}: {str(error)[:MAX_REASON]} (see the log)"
 
 
 def store_failure(run: Run, prompt: Prompt, sink: RunSink, error: str) -> str:

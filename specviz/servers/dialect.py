@@ -13,19 +13,22 @@ from typing import Any
 import httpx2
 
 from specviz.config import EngineKind
+from specviz.errors import MalformedReply
 from specviz.servers.capabilities import Capabilities
+from specviz.servers.checked import count
 from specviz.servers.launch.launcher import Launcher
 from specviz.servers.metrics import ServerLoad, SpecCounters
+from specviz.servers.trace_record import MAX_DRAFT, TraceRecord
 
 Get = Callable[[str], Awaitable[str | None]]
 """A page of the server by its path (`/version`); None where there is no such page."""
 
 Detokenize = Callable[[httpx2.AsyncClient, str, str, int], Awaitable[str]]
-"""`(http, url, model, token_id)` → the token's text. Raises httpx2.HTTPError."""
+"""`(http, url, model, token_id)` → the token's text. Raises httpx2.HTTPError or MalformedReply."""
 
-Trace = Callable[[httpx2.AsyncClient, str, str], AsyncIterator[dict[str, Any]]]
+Trace = Callable[[httpx2.AsyncClient, str, str], AsyncIterator[TraceRecord]]
 """`(http, url, request_id)` → the tracing plugin's records of a request, one per engine step, as
-they are written. Raises httpx2.HTTPError, or ValueError for a line that is not JSON."""
+they are written. Raises httpx2.HTTPError, or MalformedReply for a line that is not a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +36,38 @@ class SpecCounts:
     """A server's counts for one request.
 
     One entry per verification step in order; steps in which nothing was drafted have none.
-    `num_spec_tokens` is K.
+    `num_spec_tokens` is K. Raises MalformedReply where a step accepts more than it drafted, and the
+    like.
     """
 
     per_step_accepted: tuple[int, ...]
     per_step_drafted: tuple[int, ...]
     num_spec_tokens: int
 
+    def __post_init__(self) -> None:
+        count(self.num_spec_tokens, "num_spec_tokens", 0, MAX_DRAFT)
+        if len(self.per_step_accepted) != len(self.per_step_drafted):
+            raise MalformedReply("per_step_accepted and per_step_drafted differ in length")
+        for drafted, accepted in zip(self.per_step_drafted, self.per_step_accepted, strict=True):
+            count(drafted, "per_step_drafted", 0, MAX_DRAFT)
+            count(accepted, "per_step_accepted", 0, drafted)
+
+    def fit(self, output_tokens: int) -> bool:
+        """Whether an answer of so many tokens can have had these steps: each gives one token more
+        than it accepts, and only the last may be cut short."""
+        return sum(self.per_step_accepted[:-1]) + len(self.per_step_accepted) <= output_tokens + 1
+
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What a server adds to a chunk of OpenAI's format.
+    """What a server adds to a chunk of OpenAI's format, where it is found; nothing is checked yet.
 
     `token_ids` is None where it streams text only. `spec` is what the chunk says about
     speculation, in the form that the same dialect's `counts` takes; None where it says nothing.
     """
 
-    token_ids: tuple[int, ...] | None = None
-    prompt_token_ids: tuple[int, ...] | None = None
+    token_ids: object = None
+    prompt_token_ids: object = None
     spec: object = None
 
 
@@ -65,11 +82,14 @@ class Dialect:
     request_id      a new id for a request; with `trace`, the one that asks for a trace
     extra_body      request fields that make the server stream token ids and counts
     uncached        request fields that keep a repeated prompt out of the prefix cache
-    read_extras     the additions in a chunk; ValueError, TypeError or KeyError for a malformed one
-    counts          counts per step from the `Extras.spec` of all chunks, None where they have none
+    read_extras     the additions in a chunk, unchecked; MalformedReply, ValueError, TypeError,
+                    KeyError or AttributeError for what cannot be read
+    counts          counts per step from the `Extras.spec` of all chunks, None where they have none;
+                    MalformedReply, TypeError or ValueError for what cannot be read
     counters        speculation counters on `/metrics`, None where the server does not speculate
     prefix_caching  whether prefixes are cached, from `/metrics`; None where it does not say
-    load            running requests and more, from `/metrics`
+    load            running requests and more, from `/metrics`; these three raise MalformedReply for
+                    a page that is not metrics
     detokenize      asks for the text of one token
     trace           streams the tracing plugin's records; None: there is no plugin for this kind
     launcher        starts such servers; None: they can only be attached by URL

@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample as MetricSample
+
+from specviz.errors import MalformedReply
+from specviz.servers.checked import count, number, shown
+
+MAX_TOTAL = 2**53
+"""The largest count that a metrics page can show exactly."""
+
+MAX_POSITION = 1024
+"""Of a draft token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +39,17 @@ class SpecCounters:
             self.num_accepted_tokens - earlier.num_accepted_tokens,
             tuple(
                 now - before
-                for now, before in zip(self.accepted_per_pos, earlier.accepted_per_pos, strict=True)
+                for now, before in zip_longest(
+                    self.accepted_per_pos, earlier.accepted_per_pos, fillvalue=0
+                )
             ),
         )
+
+    @property
+    def went_back(self) -> bool:
+        """Whether a difference is none of one server: it was restarted in between."""
+        totals = (self.num_drafts, self.num_draft_tokens, self.num_accepted_tokens)
+        return min(*totals, *self.accepted_per_pos) < 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,42 +74,66 @@ class ServerLoad:
 
 
 def samples(page: str) -> Iterator[MetricSample]:
-    """Every sample of a `/metrics` page."""
-    for family in text_string_to_metric_families(page):
-        yield from family.samples
+    """Every sample of a `/metrics` page. Raises MalformedReply for a page that is not metrics."""
+    try:
+        for family in text_string_to_metric_families(page):
+            yield from family.samples
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError) as error:
+        raise MalformedReply(f"/metrics is not a metrics page ({shown(page.strip())})") from error
 
 
 def read_counters(page: str, prefix: str) -> SpecCounters | None:
     """The counters named `<prefix>drafts_total`, `…draft_tokens_total`, `…accepted_tokens_total`
-    and `…accepted_tokens_per_pos_total{position}`; None where the server does not speculate."""
+    and `…accepted_tokens_per_pos_total{position}`; None where the server does not speculate.
+
+    Raises MalformedReply for a page that is not metrics, or counts that cannot be.
+    """
     totals: dict[str, float] = {}
     per_pos: dict[int, float] = {}
     for sample in samples(page):
         if not sample.name.startswith(prefix) or not sample.name.endswith("_total"):
             continue
+        total = number(sample.value, sample.name, 0, MAX_TOTAL)
         if "position" in sample.labels:
-            position = int(sample.labels["position"])
-            per_pos[position] = per_pos.get(position, 0.0) + sample.value
+            position = _position(sample.labels["position"])
+            per_pos[position] = per_pos.get(position, 0.0) + total
         else:
             name = sample.name.removeprefix(prefix).removesuffix("_total")
-            totals[name] = totals.get(name, 0.0) + sample.value
+            totals[name] = totals.get(name, 0.0) + total
     if "drafts" not in totals:
         return None
-    return SpecCounters(
-        int(totals["drafts"]),
-        int(totals["draft_tokens"]),
-        int(totals["accepted_tokens"]),
-        tuple(int(per_pos[position]) for position in sorted(per_pos)),
+    drafts, drafted, accepted = (
+        count(totals.get(name), name, 0, MAX_TOTAL)
+        for name in ("drafts", "draft_tokens", "accepted_tokens")
     )
+    if accepted > drafted:
+        raise MalformedReply(f"/metrics counts {accepted} accepted tokens of {drafted} drafted")
+    by_position = tuple(
+        count(per_pos[position], "per_pos", 0, MAX_TOTAL) for position in sorted(per_pos)
+    )
+    return SpecCounters(drafts, drafted, accepted, by_position)
 
 
 def read_load(page: str, fields: Mapping[str, str]) -> ServerLoad:
-    """The load, summed over the server's engines. `fields`: metric name → field of `ServerLoad`."""
+    """The load, summed over the server's engines. `fields`: metric name → field of `ServerLoad`.
+
+    Raises MalformedReply for a page that is not metrics, or figures that cannot be.
+    """
     found: dict[str, float] = {}
     for sample in samples(page):
         name = fields.get(sample.name)
+        if name is None:
+            continue
+        most = 1 if name == "kv_cache_usage" else MAX_TOTAL
+        value = number(sample.value, sample.name, 0, most)
         if name == "kv_cache_usage":
-            found[name] = max(found.get(name, 0.0), sample.value)
-        elif name:
-            found[name] = found.get(name, 0.0) + sample.value
+            found[name] = max(found.get(name, 0.0), value)
+        else:
+            found[name] = found.get(name, 0.0) + value
     return ServerLoad(**found)
+
+
+def _position(label: str) -> int:
+    if label.isascii() and label.isdigit() and len(label) <= 4:
+        return count(int(label), "position", 0, MAX_POSITION)
+    raise MalformedReply(f"position is {shown(label)}, not a whole number")

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from specviz.errors import StreamBroken
+from specviz.errors import MalformedReply, StreamBroken
+from specviz.servers import checked
 from specviz.servers.dialect import Extras
 
 ReadExtras = Callable[[Mapping[str, Any]], Extras]
@@ -20,7 +21,9 @@ ReadExtras = Callable[[Mapping[str, Any]], Extras]
 class Chunk:
     """`token_ids` is None where the server streams text only; `elapsed_ms` since the request.
 
-    `spec` is what the chunk says about speculation, for `Dialect.counts`.
+    `spec` is what the chunk says about speculation, for `Dialect.counts`. `has_news`: it carries
+    anything at all, also what specviz does not read. `problem`: what it says beyond the text is
+    not believed, and why.
     """
 
     elapsed_ms: float
@@ -31,56 +34,75 @@ class Chunk:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     spec: object = None
+    has_news: bool = False
+    problem: str | None = None
 
     @property
     def is_output(self) -> bool:
         """Whether the chunk carries output; the role chunk and the usage chunk do not."""
-        return bool(self.text if self.token_ids is None else self.token_ids)
+        return bool(self.text or self.token_ids)
 
 
-def read_chunk(raw: Any, elapsed_ms: float, read_extras: ReadExtras) -> Chunk:
-    """Read a chat chunk of the openai package. Raises StreamBroken for a malformed one."""
+def read_chunk(data: object, elapsed_ms: float, read_extras: ReadExtras) -> Chunk:
+    """Read a chat chunk as it is in the stream.
+
+    Raises StreamBroken where it has no text to read. What comes with the text may be malformed:
+    it is left out, and `Chunk.problem` says so.
+    """
     try:
-        data = raw.model_dump(mode="python", warnings="none")
-    except (AttributeError, TypeError, ValueError):
-        data = raw  # not what the package makes of a chunk: reported below
-    return read_chunk_json(data, elapsed_ms, read_extras)
-
-
-def read_chunk_json(data: Any, elapsed_ms: float, read_extras: ReadExtras) -> Chunk:
-    """Read a chat chunk as it is in the stream. Raises StreamBroken for a malformed one."""
-    try:
-        return _read(data, elapsed_ms, read_extras(data))
-    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
+        body = checked.json_object(data, "a chunk")
+        if "choices" not in body:
+            raise MalformedReply("a chunk without choices")
+        choices = checked.array(body["choices"] or [], "choices")
+        choice = checked.json_object(choices[0], "a choice") if choices else {}
+        delta = checked.json_object(choice.get("delta"), "delta") if choices else {}
+        text = checked.text(delta.get("content") or "", "delta.content")
+    except MalformedReply as error:
         raise StreamBroken(
             f"The server sent a chunk that is not OpenAI's streaming format ({error}); "
             "what arrived before it is kept."
         ) from error
-
-
-def _read(data: dict[str, Any], elapsed_ms: float, extras: Extras) -> Chunk:
-    usage = data.get("usage") or {}
-    prompt_tokens, completion_tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not data["choices"]:
-        return Chunk(
-            elapsed_ms,
-            prompt_tokens=prompt_tokens,
-            completion_tokens=completion_tokens,
-            spec=extras.spec,
-        )
-    choice = data["choices"][0]
-    if not isinstance(choice.get("delta"), dict):
-        raise TypeError("a choice without delta")
-    text = choice["delta"].get("content") or ""
-    if not isinstance(text, str):
-        raise TypeError("delta.content is not text")
+    beyond = _Beyond(body, choice, read_extras)
+    finish_reason = beyond.read(checked.label, choice.get("finish_reason") or None, "finish_reason")
+    usage = beyond.read(checked.json_object, body.get("usage"), "usage") or {}
     return Chunk(
         elapsed_ms,
         text=text,
-        token_ids=extras.token_ids,
-        prompt_token_ids=extras.prompt_token_ids,
-        finish_reason=choice.get("finish_reason"),
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
-        spec=extras.spec,
+        token_ids=beyond.read(checked.token_ids, beyond.extras.token_ids, "token_ids"),
+        prompt_token_ids=beyond.read(
+            checked.token_ids, beyond.extras.prompt_token_ids, "prompt_token_ids"
+        ),
+        finish_reason=finish_reason,
+        prompt_tokens=beyond.read(checked.count, usage.get("prompt_tokens"), "prompt_tokens"),
+        completion_tokens=beyond.read(
+            checked.count, usage.get("completion_tokens"), "completion_tokens"
+        ),
+        spec=beyond.extras.spec,
+        has_news=bool(finish_reason or beyond.extras.token_ids)
+        or any(value for name, value in delta.items() if name != "role"),
+        problem=beyond.problem,
     )
+
+
+class _Beyond:
+    """What a chunk says beyond its text. `problem` is the first thing that was malformed."""
+
+    def __init__(
+        self, body: dict[str, Any], choice: dict[str, Any], read_extras: ReadExtras
+    ) -> None:
+        self.problem: str | None = None
+        self.extras = Extras()
+        try:
+            self.extras = read_extras({**body, "choices": [choice] if choice else []})
+        except (MalformedReply, AttributeError, KeyError, TypeError, ValueError) as error:
+            self._note(error)
+
+    def read(self, check: Callable[[Any, str], checked.T], value: object, name: str) -> Any:
+        try:
+            return checked.optional(check, value, name)
+        except MalformedReply as error:
+            self._note(error)
+            return None
+
+    def _note(self, error: Exception) -> None:
+        self.problem = self.problem or checked.excerpt(str(error))

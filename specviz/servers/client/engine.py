@@ -1,30 +1,42 @@
 """A server as an engine.
 
-This module speaks to the server: the answer comes through the `openai` package, the tracing
-plugin's records on a second connection. `specviz.servers.client.request` merges both into
-steps.
+This module speaks to the server: the answer comes on one connection, the tracing plugin's records
+on a second one. `specviz.servers.client.request` merges both into steps. A redirect is never
+followed: the prompt goes where it was sent, and nowhere else.
 """
 
 from __future__ import annotations
 
+import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from pathlib import Path
-from typing import Any, cast
 
 import httpx2
-import openai
 
 from specviz.config import Prompt, Sampling
+from specviz.errors import EngineError, MalformedReply
 from specviz.methods import Method
-from specviz.servers.client.api_key import api_key
+from specviz.servers.client.characters import Halves
 from specviz.servers.client.chunks import Chunk, read_chunk
 from specviz.servers.client.detokenizer import Detokenizer, cut
-from specviz.servers.client.failures import stream_error
+from specviz.servers.client.failures import event_of, not_json, status_error, stream_error
+from specviz.servers.client.limits import MAX_LINE, StreamLimits
 from specviz.servers.client.probe import FoundServer, connecting
 from specviz.servers.client.request import RequestInFlight
-from specviz.servers.client.traced_steps import ids_in_record
+from specviz.servers.client.sse import DONE, Lines, data_of
+from specviz.servers.pages import UNCOMPRESSED, body_of
+from specviz.servers.trace_record import TraceRecord
 from specviz.trace import Event
+
+CHAT = "/v1/chat/completions"
+
+STREAMED = {"Content-Type": "application/json", "Accept": "text/event-stream", **UNCOMPRESSED}
+"""Headers of a request whose answer is streamed."""
+
+CONNECT_TIMEOUT_S = 10.0
 
 STALL_TIMEOUT_S = 60.0
 """Silence after which a stream is given up; a prompt in a long queue must fit in."""
@@ -51,13 +63,9 @@ class ServerEngine:
         self.traced = traced and found.tracing and found.speculates is not False
         self.stall_timeout_s = stall_timeout_s
         self._http = http
-        self._openai = openai.AsyncOpenAI(
-            base_url=f"{server.url}/v1",
-            api_key=api_key(server.url),
-            max_retries=0,
-            timeout=httpx2.Timeout(2 * stall_timeout_s, connect=10.0),
+        self._detokenizer = Detokenizer(
+            self._token_text, _local_tokenizer(server), patience_s=stall_timeout_s
         )
-        self._detokenizer = Detokenizer(self._token_text, _local_tokenizer(server))
 
     async def generate(self, prompt: Prompt, sampling: Sampling) -> AsyncGenerator[Event, None]:
         """Send one request and yield its events; see `specviz.engines.base.Engine`."""
@@ -80,32 +88,71 @@ class ServerEngine:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._openai.close()
         await self._http.aclose()
 
     async def chunks(
         self, prompt: Prompt, sampling: Sampling, request_id: str, clock: Callable[[], float]
     ) -> AsyncIterator[Chunk]:
         """The answer as checked chunks. Raises an EngineError in the user's words."""
+        limits = StreamLimits(sampling.max_tokens, self.stall_timeout_s)
+        halves = Halves()
         try:
-            stream = await self._openai.chat.completions.create(
-                model=self.model,
-                messages=cast(Any, prompt.messages),
-                stream=True,
-                stream_options={"include_usage": True},
-                temperature=sampling.temperature,
-                top_p=sampling.top_p,
-                max_tokens=sampling.max_tokens,
-                seed=openai.omit if sampling.seed is None else sampling.seed,
-                extra_headers={"X-Request-Id": request_id},
-                extra_body=self.server.dialect.extra_body or None,
-            )
-            async for raw in stream:
-                yield read_chunk(raw, clock(), self.server.dialect.read_extras)
-        except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
-            raise stream_error(error, self.server, self.model) from error
+            async with aclosing(self._events(prompt, sampling, request_id, limits)) as events:
+                async for data in events:
+                    chunk = read_chunk(event_of(data), clock(), self.server.dialect.read_extras)
+                    limits.take(chunk)
+                    for complete in halves.take(chunk):
+                        yield complete
+        except EngineError:
+            for chunk in halves.rest():
+                yield chunk
+            raise
+        for chunk in halves.rest():
+            yield chunk
 
-    def records(self, request_id: str) -> AsyncIterator[dict[str, Any]]:
+    async def _events(
+        self, prompt: Prompt, sampling: Sampling, request_id: str, limits: StreamLimits
+    ) -> AsyncGenerator[bytes, None]:
+        """The data of every event of the answer, up to `[DONE]`."""
+        request = self._http.build_request(
+            "POST",
+            f"{self.server.url}{CHAT}",
+            content=request_body(self.server, self.model, prompt, sampling),
+            headers={**STREAMED, "X-Request-Id": request_id},
+            timeout=httpx2.Timeout(2 * self.stall_timeout_s, connect=CONNECT_TIMEOUT_S),
+        )
+        lines = Lines(MAX_LINE)
+        try:
+            async with asyncio.timeout(limits.left_s()):
+                response = await self._http.send(request, stream=True, follow_redirects=False)
+            try:
+                if response.status_code != 200:
+                    async with asyncio.timeout(limits.left_s()):
+                        body = await body_of(response)
+                    raise status_error(response.status_code, body, self.server, self.model)
+                pieces = aiter(response.aiter_bytes())
+                while True:
+                    async with asyncio.timeout(limits.left_s()):
+                        piece = await anext(pieces, None)
+                    if piece is None:
+                        break
+                    limits.take_bytes(len(piece))
+                    for line in lines.feed(piece):
+                        data = data_of(line)
+                        if data == DONE:
+                            return
+                        if data is not None:
+                            yield data
+                if data := data_of(lines.rest()):  # without the end of its line
+                    yield data
+            finally:
+                await response.aclose()
+        except MalformedReply as error:
+            raise not_json() from error
+        except (httpx2.HTTPError, OSError) as error:
+            raise stream_error(error, self.server, self.stall_timeout_s) from error
+
+    def records(self, request_id: str) -> AsyncIterator[TraceRecord]:
         """The plugin's records of a request, as they are written."""
         trace = self.server.dialect.trace
         assert trace is not None  # only asked where `traced`
@@ -113,14 +160,14 @@ class ServerEngine:
 
     async def texts(self, chunk: Chunk) -> list[str]:
         """The text of a chunk cut into one part per token."""
-        if chunk.token_ids is None:
+        if not chunk.token_ids:
             return [chunk.text]
         await self._detokenizer.prepare(chunk.token_ids)
         return cut(chunk.text, [self._detokenizer.text(token) for token in chunk.token_ids])
 
-    async def decision_texts(self, record: dict[str, Any]) -> Callable[[int], str]:
+    async def decision_texts(self, record: TraceRecord) -> Callable[[int], str]:
         """A function from token id to text that knows every id of the record."""
-        await self._detokenizer.prepare(ids_in_record(record))
+        await self._detokenizer.prepare(record.ids)
         return self._detokenizer.text
 
     async def _token_text(self, token_id: int) -> str:
@@ -154,8 +201,31 @@ async def open_server(
         )
 
 
+def request_body(
+    server: FoundServer, model: str, prompt: Prompt, sampling: Sampling, **more: object
+) -> bytes:
+    """The chat request as JSON."""
+    body: dict[str, object] = {
+        "model": model,
+        "messages": prompt.messages,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "max_tokens": sampling.max_tokens,
+        **server.dialect.extra_body,
+        **more,
+    }
+    if sampling.seed is not None:
+        body["seed"] = sampling.seed
+    return json.dumps(body).encode()
+
+
 def _local_tokenizer(server: FoundServer) -> Path | None:
     if not server.model_root:
         return None
     path = Path(server.model_root) / "tokenizer.json"
-    return path if path.is_file() else None
+    try:
+        return path if path.is_file() else None
+    except (OSError, ValueError):  # no path on this machine at all
+        return None

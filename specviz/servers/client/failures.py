@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import httpx2
-import openai
 
-from specviz.errors import EngineError, RequestRefused, ServerUnreachable, StreamBroken
+from specviz.errors import (
+    EngineError,
+    MalformedReply,
+    RequestRefused,
+    ServerUnreachable,
+    StreamBroken,
+)
+from specviz.servers.checked import excerpt, listed, parsed
 from specviz.servers.client.api_key import wants_key
 from specviz.servers.client.probe import FoundServer
 
 
-def stream_error(error: Exception, server: FoundServer, model: str) -> EngineError:
-    """Translate an exception of the openai package or its transport."""
-    if isinstance(error, openai.APIStatusError):
-        return status_error(error.status_code, _message(error), server, model)
-    if isinstance(error, openai.APITimeoutError):
-        return StreamBroken(
-            "The server stopped sending and did not close the connection; what arrived is kept."
+def stream_error(error: Exception, server: FoundServer, timeout_s: float) -> EngineError:
+    """Translate an exception of the connection that an answer came through."""
+    if isinstance(error, TimeoutError | httpx2.ReadTimeout):
+        return stalled(timeout_s)
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+        return nothing_answers(server)
+    return connection_broke(error, server)
+
+
+def status_error(status: int, body: bytes, server: FoundServer, model: str) -> EngineError:
+    """The server answered with another status than 200; `body` has its own sentence."""
+    reason = _reason(body)
+    if 300 <= status < 400:
+        return RequestRefused(
+            f"The server redirects requests (status {status}), and a prompt is not sent on to "
+            "another address: use the address that it redirects to."
         )
-    if isinstance(error, openai.APIConnectionError):
-        cause = error.__cause__ or error
-        if isinstance(cause, httpx2.ConnectError):
-            return nothing_answers(server)
-        return connection_broke(cause, server)
-    if isinstance(error, httpx2.HTTPError):
-        return connection_broke(error, server)
-    if isinstance(error, openai.APIError):
-        return reported_error(_message(error))
-    return not_json()
-
-
-def status_error(status: int, reason: str, server: FoundServer, model: str) -> EngineError:
-    """The server answered with another status than 200; `reason` is its own sentence."""
     if status == 404:
-        served = ", ".join(server.models)
-        return RequestRefused(f"The server does not serve {model!r}: it serves {served}.")
+        return RequestRefused(
+            f"The server does not serve {excerpt(model)!r}: it serves {listed(server.models)}."
+        )
     if status in (401, 403):
         return RequestRefused(wants_key(server.url))
     if status >= 500:
@@ -52,7 +54,7 @@ def nothing_answers(server: FoundServer) -> ServerUnreachable:
 
 
 def connection_broke(error: BaseException, server: FoundServer) -> StreamBroken:
-    reason = str(error) or type(error).__name__
+    reason = excerpt(str(error)) or type(error).__name__
     return StreamBroken(
         f"The connection to {server.url} broke ({reason}): the server has probably exited; "
         "what arrived is kept."
@@ -73,6 +75,13 @@ def cut_off() -> StreamBroken:
     )
 
 
+def too_long(max_tokens: int) -> StreamBroken:
+    return StreamBroken(
+        f"The server sent far more than the {max_tokens} tokens that were asked for, so the "
+        "request was given up; what arrived is kept."
+    )
+
+
 def reported_error(reason: str) -> StreamBroken:
     return StreamBroken(f"The server reported an error mid-stream: {reason}")
 
@@ -84,13 +93,30 @@ def not_json() -> StreamBroken:
 
 
 def reason_in(body: object) -> str | None:
-    """The server's own sentence in the body of an error, None where there is none."""
+    """The server's own sentence in the body of an error, cut if long; None where there is none."""
     inner = body.get("error", body) if isinstance(body, dict) else None
-    message = inner.get("message") if isinstance(inner, dict) else None
-    return message.strip().splitlines()[0] if isinstance(message, str) and message.strip() else None
+    message = inner.get("message") if isinstance(inner, dict) else inner
+    if not isinstance(message, str) or not message.strip():
+        return None
+    return excerpt(message.strip().splitlines()[0])
 
 
-def _message(error: openai.APIError) -> str:
-    """The reason without the wrapping of the openai package."""
-    message = error.message.splitlines()[0] if error.message else "no reason given"
-    return reason_in(error.body) or message
+def event_of(data: bytes) -> object:
+    """The JSON of one event of a stream. Raises StreamBroken, also where it reports an error."""
+    try:
+        value = parsed(data, "a chunk")
+    except MalformedReply:
+        raise not_json() from None
+    if isinstance(value, dict) and value.get("error"):
+        raise reported_error(reason_in(value) or "no reason given")
+    return value
+
+
+def _reason(body: bytes) -> str:
+    """The server's sentence, or the start of a page that something else answered with."""
+    try:
+        reason = reason_in(parsed(body, "the answer"))
+    except MalformedReply:
+        reason = None
+    start = body[:2000].decode(errors="replace").strip().partition("\n")[0]
+    return reason or excerpt(start, 200) or "no reason given"

@@ -5,17 +5,26 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import httpx2
 
-from specviz.errors import NotAnOpenAIServer, RequestRefused, ServerUnreachable, UsageError
+from specviz.errors import (
+    MalformedReply,
+    NotAnOpenAIServer,
+    RequestRefused,
+    ServerUnreachable,
+    UsageError,
+)
+from specviz.servers import checked
 from specviz.servers.capabilities import Capabilities
 from specviz.servers.client.api_key import api_key, wants_key
 from specviz.servers.dialect import Dialect, Get
 from specviz.servers.kinds import KINDS, OPENAI
+from specviz.servers.pages import Page, read_page
 
-PROBE_TIMEOUT_S = 10.0
+MAX_MODELS = 10_000
+LONGEST_NAME = 4096
+"""Characters of a model's name or folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,7 @@ class FoundServer:
         if model is not None and model not in self.models:
             raise RequestRefused(
                 f"The server at {self.url} does not serve {model!r}: "
-                f"it serves {', '.join(self.models)}."
+                f"it serves {checked.listed(self.models)}."
             )
 
 
@@ -81,7 +90,8 @@ async def connecting(
     The client is closed only where something is raised, here or in the caller's block. Raises
     ServerUnreachable, NotAnOpenAIServer, or RequestRefused for a model it does not serve.
     """
-    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {api_key(base_url(url))}"})
+    headers = {"Authorization": f"Bearer {api_key(base_url(url))}"}
+    http = httpx2.AsyncClient(headers=headers, follow_redirects=False)
     try:
         server = await probe(url, http)
         server.check_serves(model)
@@ -97,18 +107,25 @@ async def probe(url: str, http: httpx2.AsyncClient) -> FoundServer:
     Raises ServerUnreachable, or NotAnOpenAIServer where something else answers.
     """
     root = base_url(url)
-    models = _read_models(root, await _get(http, f"{root}/v1/models", root))
+    served = _read_models(root, await _models_page(http, root))
     dialect, capabilities = await _identify(_pages(http, root))
-    first = models[0]
+    first = served[0]
     return FoundServer(
         url=root,
-        model=str(first["id"]),
-        models=tuple(str(model["id"]) for model in models),
+        model=first.name,
+        models=tuple(model.name for model in served),
         dialect=dialect,
         capabilities=capabilities,
-        model_root=first.get("root"),
-        max_model_len=first.get("max_model_len"),
+        model_root=first.root,
+        max_model_len=first.max_model_len,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    name: str
+    root: str | None
+    max_model_len: int | None
 
 
 async def _identify(get: Get) -> tuple[Dialect, Capabilities]:
@@ -121,17 +138,17 @@ async def _identify(get: Get) -> tuple[Dialect, Capabilities]:
 def _pages(http: httpx2.AsyncClient, root: str) -> Get:
     async def get(path: str) -> str | None:
         try:
-            response = await http.get(f"{root}{path}", timeout=PROBE_TIMEOUT_S)
+            page = await read_page(http, f"{root}{path}")
         except httpx2.TransportError:
             return None  # /v1/models has answered: this page is simply not there
-        return response.text if response.status_code == 200 else None
+        return page.text if page.status == 200 else None
 
     return get
 
 
-async def _get(http: httpx2.AsyncClient, url: str, root: str) -> httpx2.Response:
+async def _models_page(http: httpx2.AsyncClient, root: str) -> Page:
     try:
-        return await http.get(url, timeout=PROBE_TIMEOUT_S)
+        return await read_page(http, f"{root}/v1/models")
     except httpx2.TransportError as error:
         raise ServerUnreachable(
             f"Nothing answers at {root} ({_reason(error)}): "
@@ -139,20 +156,37 @@ async def _get(http: httpx2.AsyncClient, url: str, root: str) -> httpx2.Response
         ) from error
 
 
-def _read_models(root: str, response: httpx2.Response) -> list[dict[str, Any]]:
-    if response.status_code in (401, 403):
+def _read_models(root: str, page: Page) -> list[_Model]:
+    if page.location is not None:
+        raise NotAnOpenAIServer(
+            f"The server at {root} redirects to {page.location}, and requests are not sent on to "
+            "another address: paste that one if you trust it."
+        )
+    if page.status in (401, 403):
         raise NotAnOpenAIServer(wants_key(root))
-    try:
-        models = response.json()["data"]
-        if response.status_code == 200 and models and all("id" in model for model in models):
-            return list(models)
-    except (ValueError, KeyError, TypeError):
-        pass  # reported below, with the status
+    said = f"status {page.status}"
+    if page.status == 200:
+        try:
+            listing = checked.json_object(checked.parsed(page.text, "it"), "it")
+            models = checked.array(listing.get("data"), "data", MAX_MODELS)
+            if models:
+                return [_read_model(model) for model in models]
+        except MalformedReply as error:
+            said = str(error)
     raise NotAnOpenAIServer(
-        f"What answers at {root} is not an OpenAI-compatible server (/v1/models gave status "
-        f"{response.status_code}): paste the address of an inference server."
+        f"What answers at {root} is not an OpenAI-compatible server (/v1/models: {said}): "
+        "paste the address of an inference server."
+    )
+
+
+def _read_model(value: object) -> _Model:
+    model = checked.json_object(value, "a model")
+    return _Model(
+        checked.label(model.get("id"), "id", LONGEST_NAME),
+        checked.optional(checked.label, model.get("root") or None, "root", LONGEST_NAME),
+        checked.optional(checked.count, model.get("max_model_len"), "max_model_len", 1),
     )
 
 
 def _reason(error: Exception) -> str:
-    return str(error) or type(error).__name__
+    return checked.excerpt(str(error)) or type(error).__name__

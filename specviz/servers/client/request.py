@@ -8,23 +8,31 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, Protocol
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing
+from enum import Enum
+from typing import Protocol
 
 import httpx2
 
 from specviz.config import Prompt, Sampling
+from specviz.errors import MalformedReply
 from specviz.methods import Method, record_of
+from specviz.servers.checked import excerpt
 from specviz.servers.client.chunks import Chunk
 from specviz.servers.client.counted_steps import counted_steps
-from specviz.servers.client.failures import cut_off, stalled
+from specviz.servers.client.failures import cut_off
 from specviz.servers.client.inferred_steps import inferred_steps
+from specviz.servers.client.limits import most_tokens
 from specviz.servers.client.probe import FoundServer
 from specviz.servers.client.tape import TokenTape
 from specviz.servers.client.traced_steps import traced_step
+from specviz.servers.trace_record import TraceRecord
 from specviz.trace import (
     Event,
     Fidelity,
+    Origin,
     RequestFinished,
     RequestStarted,
     Step,
@@ -32,10 +40,17 @@ from specviz.trace import (
 )
 
 TRACE_GRACE_S = 5.0
-"""How long to wait for the last trace records once the answer is complete."""
+"""How long to wait for all that is missing of the trace once the answer is complete."""
 
-TRACE_END: dict[str, Any] = {"end": True}
-"""Marks the end of the records in a queue of them."""
+
+class Ended(Enum):
+    """Marks in the inbox: nothing more comes of the answer, of the trace."""
+
+    ANSWER = "answer"
+    TRACE = "trace"
+
+
+Item = Chunk | TraceRecord | Ended | Exception
 
 
 class AnswerSource(Protocol):
@@ -48,7 +63,6 @@ class AnswerSource(Protocol):
     method: Method | None
     k: int | None
     traced: bool
-    stall_timeout_s: float
 
     def chunks(
         self, prompt: Prompt, sampling: Sampling, request_id: str, clock: Callable[[], float]
@@ -56,15 +70,15 @@ class AnswerSource(Protocol):
         """The answer as checked chunks. Raises an EngineError in the user's words."""
         ...
 
-    def records(self, request_id: str) -> AsyncIterator[dict[str, Any]]:
-        """The plugin's records of a request, as they are written."""
+    def records(self, request_id: str) -> AsyncIterator[TraceRecord]:
+        """The plugin's records of a request, as they are written, checked."""
         ...
 
     async def texts(self, chunk: Chunk) -> list[str]:
         """The text of a chunk cut into one part per token."""
         ...
 
-    async def decision_texts(self, record: dict[str, Any]) -> Callable[[int], str]:
+    async def decision_texts(self, record: TraceRecord) -> Callable[[int], str]:
         """A function from token id to text that knows every id of the record."""
         ...
 
@@ -81,11 +95,13 @@ class RequestInFlight:
         self.position = 0  # first token on the tape without a step
         self.index = 0  # of the next step
         self.chunk = 0  # first chunk without a step
-        self.records: list[dict[str, Any]] = []
+        self.records: deque[TraceRecord] = deque()  # those without a step
+        self.trace_problem: str | None = None  # why the trace is not believed
+        self.problem: str | None = None  # what chunks say beyond the text and is not believed
         self.prompt_token_ids: tuple[int, ...] = ()
         self.finish_reason: str | None = None
         self.spec: list[object] = []  # what the chunks say about speculation
-        self._inbox: asyncio.Queue[Chunk | dict[str, Any] | BaseException | None] = asyncio.Queue()
+        self._inbox: asyncio.Queue[Item] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
         self._started = time.perf_counter()
 
@@ -101,6 +117,22 @@ class RequestInFlight:
             fidelity = Fidelity.INFERRED  # the plugin is there, but was not asked
         yield RequestStarted(self.request_id, fidelity)
         self._start_readers(traced)
+        try:
+            async with aclosing(self._steps(traced)) as steps:
+                async for step in steps:
+                    yield step
+            if self.finish_reason is None:
+                raise cut_off()
+        except (Exception, asyncio.CancelledError):
+            if self.position < len(self.tape.tokens):
+                yield self._unlabelled()
+            raise
+        revised = self._revise(traced)
+        if revised is not None:
+            yield revised
+        yield self._finished()
+
+    async def _steps(self, traced: bool) -> AsyncGenerator[Step, None]:
         async for item in self._items():
             if isinstance(item, Chunk):
                 await self._take_chunk(item)
@@ -108,12 +140,12 @@ class RequestInFlight:
                 self.records.append(item)
             async for step in self._traced_steps() if traced else self._inferred_steps():
                 yield step
-        if self.finish_reason is None:
-            raise cut_off()
-        revised = self._revise(traced)
-        if revised is not None:
-            yield revised
-        yield self._finished()
+
+    def _unlabelled(self) -> Step:
+        """What arrived before the answer broke off and no step has yet."""
+        missing = len(self.tape.tokens) - self.position
+        emitted = self.tape.emitted(self.position, [Origin.UNKNOWN] * missing)
+        return Step(self.index, self.tape.elapsed_ms(self.position + missing), (), emitted)
 
     async def cancel(self) -> None:
         """Stop reading; closing the answer's connection makes the server drop the request."""
@@ -133,44 +165,51 @@ class RequestInFlight:
                 self.prompt, self.sampling, self.request_id, self.clock
             ):
                 self._inbox.put_nowait(chunk)
-            self._inbox.put_nowait(None)
+            self._inbox.put_nowait(Ended.ANSWER)
         except Exception as error:  # handed to the consumer, which raises it
             self._inbox.put_nowait(error)
 
     async def _read_trace(self) -> None:
+        left = most_tokens(self.sampling.max_tokens)
         try:
             async for record in self.source.records(self.request_id):
-                if "error" in record:  # the tracer failed in this step; the server goes on
-                    break
-                self._inbox.put_nowait(record)
-        except (httpx2.HTTPError, ValueError):
+                left -= 1
+                if left < 0:
+                    raise MalformedReply("it has far more steps than tokens were asked for")
+                if record.emitted:
+                    self._inbox.put_nowait(record)
+        except MalformedReply as error:
+            self.trace_problem = str(error)
+        except (httpx2.HTTPError, OSError):
             pass  # the answer goes on without; `_revise` says what is missing
-        self._inbox.put_nowait(TRACE_END)
+        self._inbox.put_nowait(Ended.TRACE)
 
-    async def _items(self) -> AsyncIterator[Chunk | dict[str, Any]]:
+    async def _items(self) -> AsyncIterator[Chunk | TraceRecord]:
         """What both readers bring, until the answer is complete and the trace has caught up."""
-        answer_complete = False
+        grace_ends_s: float | None = None  # once the answer is complete
         trace_open = len(self._tasks) > 1
-        while not answer_complete or (trace_open and self.position < len(self.tape.tokens)):
-            timeout_s = TRACE_GRACE_S if answer_complete else self.source.stall_timeout_s
-            try:
-                item = await asyncio.wait_for(self._inbox.get(), timeout_s)
-            except TimeoutError:
-                if answer_complete:
+        while grace_ends_s is None or (trace_open and self._lacks_records()):
+            if self._inbox.empty() and grace_ends_s is not None:
+                try:
+                    async with asyncio.timeout_at(grace_ends_s):
+                        item = await self._inbox.get()
+                except TimeoutError:
                     return  # the trace stays incomplete
-                raise stalled(timeout_s) from None
-            if item is None:
-                answer_complete = True
-            elif isinstance(item, BaseException):
-                raise item
-            elif item is TRACE_END:
-                trace_open = False
             else:
+                item = await self._inbox.get()  # the source gives a silent server up
+            if item is Ended.ANSWER:
+                grace_ends_s = asyncio.get_running_loop().time() + TRACE_GRACE_S
+            elif item is Ended.TRACE:
+                trace_open = False
+            elif isinstance(item, Exception):
+                raise item
+            elif isinstance(item, Chunk | TraceRecord):
                 yield item
 
     async def _take_chunk(self, chunk: Chunk) -> None:
         self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
         self.finish_reason = chunk.finish_reason or self.finish_reason
+        self.problem = self.problem or chunk.problem
         if chunk.spec is not None:
             self.spec.append(chunk.spec)
         if chunk.is_output:
@@ -178,11 +217,16 @@ class RequestInFlight:
 
     async def _traced_steps(self) -> AsyncIterator[Step]:
         """Steps whose record and tokens have both arrived (the last may be cut short)."""
-        while self.index < len(self.records) and self.position < len(self.tape.tokens):
-            record = self.records[self.index]
-            end = self.position + len(record["emitted"])
+        while self.records and self._lacks_records():
+            record = self.records[0]
+            end = self.position + len(record.emitted)
             if end > len(self.tape.tokens) and self.finish_reason is None:
                 return
+            streamed = self.tape.ids(self.position, end)
+            if streamed != record.emitted[: len(streamed)]:
+                self.trace_problem = "it names other tokens than were streamed"
+                return
+            self.records.popleft()
             text_of = await self.source.decision_texts(record)
             yield traced_step(record, self.index, self.position, self.tape, text_of)
             self.index += 1
@@ -205,11 +249,20 @@ class RequestInFlight:
 
     def _revise(self, traced: bool) -> StepsRevised | None:
         """The steps that the finished stream shows better than its chunks did."""
-        trace_complete = traced and self._trace_fits()
-        if trace_complete or self.source.method is Method.BASELINE:
+        if traced and self._traces() and self.position == len(self.tape.tokens):
             return None
-        reason = "the trace did not cover the whole answer; " if traced else ""
-        counts = self.source.server.dialect.counts(self.spec)
+        if self.source.method is Method.BASELINE and not traced:
+            return None
+        reason = f"{self.problem}; " if self.problem else ""
+        if traced and self.trace_problem:
+            reason += f"the trace cannot be true: {self.trace_problem}; "
+        elif traced:
+            reason += "the trace did not cover the whole answer; "
+        try:
+            counts = self.source.server.dialect.counts(self.spec)
+        except (MalformedReply, TypeError, ValueError) as error:
+            counts = None
+            reason += f"the server's counts cannot be true: {excerpt(str(error))}; "
         if counts is not None:
             record = record_of(self.source.method)
             always = record is not None and not record.is_lookup
@@ -222,11 +275,12 @@ class RequestInFlight:
         self.index = self.position = 0
         return StepsRevised(tuple(self._infer(0)), Fidelity.INFERRED, reason + "chunk sizes")
 
-    def _trace_fits(self) -> bool:
-        """Whether the records name exactly the tokens that were streamed."""
-        recorded = [token for record in self.records for token in record["emitted"]]
-        streamed = [token.token_id for token in self.tape.tokens]
-        return recorded[: len(streamed)] == streamed and self.position == len(streamed)
+    def _traces(self) -> bool:
+        """Whether the trace can be believed so far."""
+        return self.trace_problem is None
+
+    def _lacks_records(self) -> bool:
+        return self._traces() and self.position < len(self.tape.tokens)
 
     def _finished(self) -> RequestFinished:
         tokens = self.tape.tokens

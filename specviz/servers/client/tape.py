@@ -45,6 +45,10 @@ class TokenTape:
             for offset, token in enumerate(window)
         )
 
+    def ids(self, start: int, end: int) -> tuple[int | None, ...]:
+        """The ids of these tokens, as far as they were received."""
+        return tuple(token.token_id for token in self.tokens[start:end])
+
     def elapsed_ms(self, end: int) -> float:
         """When the token before position `end` arrived; 0.0 while nothing has."""
         last = min(end, len(self.tokens)) - 1

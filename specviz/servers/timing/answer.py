@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from specviz.errors import MalformedReply, StreamBroken
 from specviz.sample import Sample
-from specviz.servers.client.chunks import Chunk, read_chunk_json
-from specviz.servers.client.failures import not_json, reason_in, reported_error
+from specviz.servers.client.characters import Halves
+from specviz.servers.client.chunks import Chunk, read_chunk
+from specviz.servers.client.failures import event_of, too_long
+from specviz.servers.client.limits import CHUNKS_PER_TOKEN, most_tokens
 from specviz.servers.client.sse import DONE, Read, events
 from specviz.servers.dialect import Dialect, SpecCounts
 from specviz.trace import Fidelity
@@ -16,12 +18,14 @@ from specviz.trace import Fidelity
 
 @dataclass(slots=True)
 class Answer:
-    """A stream as read. `chunks` are those with output; `done`: the server sent `[DONE]`.
+    """A stream as read. `chunks` are those with tokens, `texts` all text; `done`: the server sent
+    `[DONE]`.
 
     `finish_reason` is None until the server reports why the answer ended, at `finished_ms`.
     """
 
     chunks: list[Chunk] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
     finish_reason: str | None = None
     finished_ms: float = 0.0
     prompt_tokens: int | None = None
@@ -35,18 +39,62 @@ def read_answer(reads: Sequence[Read], sent_s: float, dialect: Dialect) -> Answe
 
     Raises StreamBroken where the server reported an error or sent what is not a chunk.
     """
-    answer, spec = Answer(), list[object]()
+    answer, halves, spec = Answer(), Halves(), list[object]()
     for arrived_s, data in events(reads):
         if data == DONE:
             answer.done = True
             break
         elapsed_ms = (arrived_s - sent_s) * 1000
-        chunk = read_chunk_json(_parse(data), elapsed_ms, dialect.read_extras)
-        _take(answer, chunk)
+        chunk = read_chunk(event_of(data), elapsed_ms, dialect.read_extras)
+        for complete in halves.take(chunk):
+            _take(answer, complete)
         if chunk.spec is not None:
             spec.append(chunk.spec)
-    answer.counts = dialect.counts(spec)
+    for complete in halves.rest():
+        _take(answer, complete)
+    answer.counts = _counts(answer, spec, dialect)
     return answer
+
+
+def last_news_s(reads: Sequence[Read], sent_s: float, max_tokens: int, dialect: Dialect) -> float:
+    """When the last chunk arrived that carries anything, `sent_s` before the first one.
+
+    Raises StreamBroken where far more chunks came than an answer of `max_tokens` has.
+    """
+    if sum(piece.count(b"data:") for _, piece in reads) > CHUNKS_PER_TOKEN * most_tokens(
+        max_tokens
+    ):
+        raise too_long(max_tokens)
+    size = 8
+    while True:
+        for arrived_s, data in reversed(list(events(reads[-size:]))):  # the first may be cut
+            if _has_news(data, dialect):
+                return arrived_s
+        if size >= len(reads):
+            return sent_s
+        size *= 8
+
+
+def _has_news(data: bytes, dialect: Dialect) -> bool:
+    if data == DONE:
+        return True
+    try:
+        return read_chunk(event_of(data), 0.0, dialect.read_extras).has_news
+    except StreamBroken:
+        return False
+
+
+def _counts(answer: Answer, spec: list[object], dialect: Dialect) -> SpecCounts | None:
+    """The server's counts, None where they cannot be of this answer."""
+    try:
+        counts = dialect.counts(spec)
+    except (MalformedReply, TypeError, ValueError):
+        return None
+    with_ids = all(chunk.token_ids is not None for chunk in answer.chunks)
+    tokens = sum(len(chunk.token_ids or ()) for chunk in answer.chunks)
+    if counts is None or (with_ids and not counts.fit(tokens)):
+        return None
+    return counts
 
 
 def sample_of(answer: Answer, request_id: str, *, speculates: bool | None) -> Sample:
@@ -63,7 +111,7 @@ def sample_of(answer: Answer, request_id: str, *, speculates: bool | None) -> Sa
     return Sample(
         request_id=request_id,
         fidelity=Fidelity.COUNTED if counted else Fidelity.INFERRED,
-        text="".join([chunk.text for chunk in chunks]),
+        text="".join(answer.texts),
         finish_reason=answer.finish_reason or "",
         ttft_ms=chunks[0].elapsed_ms if chunks else answer.finished_ms,
         e2el_ms=chunks[-1].elapsed_ms if chunks else answer.finished_ms,
@@ -77,18 +125,10 @@ def sample_of(answer: Answer, request_id: str, *, speculates: bool | None) -> Sa
     )
 
 
-def _parse(data: bytes) -> object:
-    try:
-        value = json.loads(data)
-    except ValueError:
-        raise not_json() from None
-    if isinstance(value, dict) and value.get("error"):
-        raise reported_error(reason_in(value) or "no reason given")
-    return value
-
-
 def _take(answer: Answer, chunk: Chunk) -> None:
-    if chunk.is_output:
+    if chunk.text:
+        answer.texts.append(chunk.text)
+    if chunk.text if chunk.token_ids is None else chunk.token_ids:
         answer.chunks.append(chunk)
     if chunk.finish_reason:
         answer.finish_reason, answer.finished_ms = chunk.finish_reason, chunk.elapsed_ms

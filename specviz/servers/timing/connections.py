@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -21,12 +21,24 @@ from specviz.servers.client.sse import Read
 
 CONNECT_TIMEOUT_S = 10.0
 
+MAX_ANSWER = 2**26
+"""Bytes of an answer, unless the caller knows better."""
+
 KEEP_ALIVE_S = 3.0
 """How long an unused connection is kept: less than the 5 s after which uvicorn closes it."""
 
 
+LastSign = Callable[[Sequence[Read], float], float]
+"""`(reads, sent_s)` → when the peer last showed that it still works on the answer. What it raises
+ends the request."""
+
+
 class NotConnected(ConnectionError):
     """Nothing answers at the address."""
+
+
+class TooMuch(ConnectionError):
+    """The answer is longer than it may be."""
 
 
 class Connection(asyncio.Protocol):
@@ -36,21 +48,32 @@ class Connection(asyncio.Protocol):
         self.idle_since_s = 0.0
         self._arrived_s = 0.0
         self._reads: list[Read] = []
+        self._left = 0  # bytes that may still come
+        self._keep_alive = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._ended = asyncio.get_running_loop().create_future()
 
-    async def exchange(self, request: bytes, reads: list[Read], stall_timeout_s: float) -> int:
+    async def exchange(
+        self,
+        request: bytes,
+        reads: list[Read],
+        stall_timeout_s: float,
+        most_bytes: int = MAX_ANSWER,
+        last_sign: LastSign | None = None,
+    ) -> int:
         """Send a request and put the answer's body into `reads` as it arrives; the status.
 
-        Raises ConnectionError where the answer does not come to its end, TimeoutError after
-        `stall_timeout_s` of silence.
+        Raises TooMuch, ConnectionError where the answer does not come to its end, TimeoutError
+        `stall_timeout_s` after the last sign, which is any byte where `last_sign` is None, and what
+        `last_sign` raises.
         """
         self._reads, self._parser = reads, httptools.HttpResponseParser(self)
         self._ended = asyncio.get_running_loop().create_future()
-        self._arrived_s = time.perf_counter()
-        self._watch(stall_timeout_s)
+        self._sent_s = self._arrived_s = time.perf_counter()
+        self._left, self._keep_alive = most_bytes, False
+        self._watch(stall_timeout_s, last_sign)
         try:
             self._transport.write(request)
             await self._ended
@@ -76,10 +99,16 @@ class Connection(asyncio.Protocol):
         if self._ended.done():  # nothing was asked
             self._transport.abort()
             return
+        self._left -= len(data)
+        if self._left < 0:
+            self._fail(TooMuch())
+            return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
             self._fail(ConnectionError(f"not HTTP: {error}"))
+        except httptools.HttpParserUpgrade:
+            self._fail(ConnectionError("the server wants another protocol than HTTP"))
 
     def connection_lost(self, error: Exception | None) -> None:
         self._fail(ConnectionError(str(error) if error else "closed by the server"))
@@ -88,6 +117,8 @@ class Connection(asyncio.Protocol):
         self._reads.append((self._arrived_s, body))
 
     def on_message_complete(self) -> None:
+        if self._parser.get_status_code() < 200:  # the answer itself is still to come
+            return
         self._keep_alive = self._parser.should_keep_alive()
         if not self._ended.done():
             self._ended.set_result(None)
@@ -96,14 +127,21 @@ class Connection(asyncio.Protocol):
         if not self._ended.done():
             self._ended.set_exception(error)
 
-    def _watch(self, stall_timeout_s: float) -> None:
+    def _watch(self, stall_timeout_s: float, last_sign: LastSign | None) -> None:
         """One timer per request: it looks again when the silence could be long enough."""
-        left_s = self._arrived_s + stall_timeout_s - time.perf_counter()
+        sign_s = self._arrived_s
+        if last_sign is not None:
+            try:
+                sign_s = last_sign(self._reads, self._sent_s)
+            except Exception as error:  # raised where the request waits
+                self._fail(error)
+                return
+        left_s = sign_s + stall_timeout_s - time.perf_counter()
         if left_s <= 0:
             self._fail(TimeoutError())
             return
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(left_s, self._watch, stall_timeout_s)
+        self._timer = loop.call_later(left_s, self._watch, stall_timeout_s, last_sign)
 
 
 class Connections:
@@ -121,18 +159,28 @@ class Connections:
         self._idle: list[Connection] = []
 
     async def post(
-        self, path: str, headers: Mapping[str, str], body: bytes, reads: list[Read]
+        self,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        reads: list[Read],
+        *,
+        most_bytes: int = MAX_ANSWER,
+        last_sign: LastSign | None = None,
     ) -> int:
         """Post `body`; what comes back is put into `reads` as it arrives. Returns the status.
 
-        Raises NotConnected, ConnectionError or TimeoutError; `reads` keeps what arrived. When the
-        task is cancelled the connection is closed.
+        Raises NotConnected, TooMuch, ConnectionError, TimeoutError or what `last_sign` raises (see
+        `Connection.exchange`); `reads` keeps what arrived. When the task is cancelled the
+        connection is closed.
         """
         connection = self._take() or await self._connect()
         own = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         head = f"POST {self._path}{path} HTTP/1.1\r\n{self._head}{own}"
         request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode("latin-1") + body
-        status = await connection.exchange(request, reads, self._stall_timeout_s)
+        status = await connection.exchange(
+            request, reads, self._stall_timeout_s, most_bytes, last_sign
+        )
         if connection.keeps_alive():
             connection.idle_since_s = time.perf_counter()
             self._idle.append(connection)

@@ -6,39 +6,39 @@ ended (`answer`). The rest of the program talks to servers through `client`.
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import httpx2
 
 from specviz.config import Prompt, Sampling
-from specviz.errors import EngineError
+from specviz.errors import EngineError, MalformedReply
 from specviz.methods import Method
 from specviz.sample import Sample
 from specviz.servers.client.api_key import api_key
-from specviz.servers.client.engine import STALL_TIMEOUT_S
+from specviz.servers.client.engine import CHAT, STALL_TIMEOUT_S, STREAMED, request_body
 from specviz.servers.client.failures import (
     connection_broke,
     cut_off,
     nothing_answers,
-    reason_in,
     stalled,
     status_error,
+    too_long,
 )
+from specviz.servers.client.limits import most_bytes
 from specviz.servers.client.probe import FoundServer, connecting
 from specviz.servers.client.sse import Read
 from specviz.servers.metrics import SpecCounters
-from specviz.servers.timing.answer import read_answer, sample_of
-from specviz.servers.timing.connections import Connections, NotConnected
+from specviz.servers.pages import read_page
+from specviz.servers.timing.answer import last_news_s, read_answer, sample_of
+from specviz.servers.timing.connections import Connections, NotConnected, TooMuch
 
 ID_PREFIX = "bench-"
 """Not the prefix that asks the plugin for a trace: what is timed is never traced."""
 
-CHAT = "/v1/chat/completions"
-
-TIMEOUT_S = 10.0
-"""For the server's metrics page."""
+T = TypeVar("T")
 
 
 class TimedServer:
@@ -73,13 +73,27 @@ class TimedServer:
         request_id = f"{ID_PREFIX}{uuid.uuid4().hex}"
         headers, body = {"X-Request-Id": request_id}, self._body(prompt, sampling)
         reads, status, failure = list[Read](), 200, None
+
+        def last_sign(arrived: Sequence[Read], since_s: float) -> float:
+            return last_news_s(arrived, since_s, sampling.max_tokens, self.server.dialect)
+
         sent_s = time.perf_counter()
         try:
-            status = await self._connections.post(CHAT, headers, body, reads)
+            status = await self._connections.post(
+                CHAT,
+                headers,
+                body,
+                reads,
+                most_bytes=most_bytes(sampling.max_tokens),
+                last_sign=last_sign,
+            )
+        except EngineError as error:
+            failure = error
         except OSError as error:
-            failure = self._failure(error)
+            failure = self._failure(error, sampling.max_tokens)
         if status != 200:
-            raise status_error(status, _reason(reads), self.server, self.model)
+            answered = b"".join(piece for _, piece in reads)
+            raise status_error(status, answered, self.server, self.model)
         answer = read_answer(reads, sent_s, self.server.dialect)
         if failure is not None and not answer.done:
             raise failure
@@ -88,8 +102,8 @@ class TimedServer:
         return sample_of(answer, request_id, speculates=self.server.capabilities.speculates)
 
     async def counters(self) -> SpecCounters | None:
-        """The server's speculation counters now; None where there are none."""
-        return self.server.dialect.counters(await self._metrics())
+        """The server's speculation counters now; None where there are none to believe."""
+        return self._read_from(await self._metrics(), self.server.dialect.counters)
 
     async def prefix_caching(self) -> bool | None:
         """Whether the server caches prefixes; None where it does not say.
@@ -97,7 +111,8 @@ class TimedServer:
         From then on every request to one that does carries what keeps it out of that cache, so that
         a repeated prompt is read again.
         """
-        self._caches = self.server.dialect.prefix_caching(await self._metrics())
+        page = await self._metrics()
+        self._caches = self._read_from(page, self.server.dialect.prefix_caching)
         return self._caches
 
     async def close(self) -> None:
@@ -106,35 +121,31 @@ class TimedServer:
         await self._http.aclose()
 
     def _body(self, prompt: Prompt, sampling: Sampling) -> bytes:
-        body: dict[str, object] = {
-            "model": self.model,
-            "messages": prompt.messages,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "max_tokens": sampling.max_tokens,
-            **self.server.dialect.extra_body,
-        }
-        if sampling.seed is not None:
-            body["seed"] = sampling.seed
-        if self._caches:
-            body |= self.server.dialect.uncached()
-        return json.dumps(body).encode()
+        uncached = self.server.dialect.uncached() if self._caches else {}
+        return request_body(self.server, self.model, prompt, sampling, **uncached)
+
+    @staticmethod
+    def _read_from(page: str, read: Callable[[str], T | None]) -> T | None:
+        try:
+            return read(page)
+        except MalformedReply:  # another program's page, where a proxy answers every path
+            return None
 
     async def _metrics(self) -> str:
         """The page `/metrics`, empty where there is none."""
         try:
-            page = await self._http.get(f"{self.server.url}/metrics", timeout=TIMEOUT_S)
+            page = await read_page(self._http, f"{self.server.url}/metrics")
         except httpx2.ConnectError as error:
             raise nothing_answers(self.server) from error
         except httpx2.HTTPError as error:
             raise connection_broke(error, self.server) from error
-        return page.text if page.status_code == 200 else ""
+        return page.text if page.status == 200 else ""
 
-    def _failure(self, error: OSError) -> EngineError:
+    def _failure(self, error: OSError, max_tokens: int) -> EngineError:
         if isinstance(error, NotConnected):
             return nothing_answers(self.server)
+        if isinstance(error, TooMuch):
+            return too_long(max_tokens)
         if isinstance(error, TimeoutError):
             return stalled(self.stall_timeout_s)
         return connection_broke(error, self.server)
@@ -160,19 +171,4 @@ async def open_timed_server(
 
 
 def _headers(url: str) -> dict[str, str]:
-    return {
-        "Authorization": f"Bearer {api_key(url)}",
-        "Content-Type": "application/json",
-        "Accept": "text/event-stream",
-        "Accept-Encoding": "identity",  # a proxy that compresses would hold chunks back
-    }
-
-
-def _reason(reads: list[Read]) -> str:
-    """The server's sentence, or the start of a page that something else answered with."""
-    body = b"".join(piece for _, piece in reads).decode(errors="replace")
-    try:
-        reason = reason_in(json.loads(body))
-    except ValueError:
-        reason = None
-    return reason or body.strip().partition("\n")[0][:200] or "no reason given"
+    return {"Authorization": f"Bearer {api_key(url)}", **STREAMED}

@@ -7,8 +7,11 @@ import uuid
 import httpx2
 
 from specviz.config import EngineKind
+from specviz.errors import MalformedReply
+from specviz.servers import checked
 from specviz.servers.dialect import Dialect
 from specviz.servers.launch.launcher import Launcher
+from specviz.servers.pages import read_page
 from specviz.servers.vllm import log
 from specviz.servers.vllm.chunk_extras import last_counts, read_extras
 from specviz.servers.vllm.command_line import printed_command, server_command
@@ -19,6 +22,9 @@ from specviz.servers.vllm.metrics import parse_counters, parse_load, parse_prefi
 from specviz.servers.vllm.trace_client import read_records
 from specviz.servers.vllm.tracing.keys import new_key
 
+LONGEST_TOKEN = 10_000
+"""Characters of the text of one token."""
+
 
 def _cache_salt() -> dict[str, object]:
     """A unique salt: the prompt matches nothing in the cache."""
@@ -26,10 +32,11 @@ def _cache_salt() -> dict[str, object]:
 
 
 async def _detokenize(http: httpx2.AsyncClient, url: str, model: str, token_id: int) -> str:
-    body = {"model": model, "tokens": [token_id]}
-    response = await http.post(f"{url}/detokenize", json=body)
-    response.raise_for_status()
-    return str(response.json()["prompt"])
+    page = await read_page(http, f"{url}/detokenize", body={"model": model, "tokens": [token_id]})
+    if page.status != 200:
+        raise MalformedReply(f"/detokenize gave status {page.status}")
+    answer = checked.json_object(checked.parsed(page.text, "/detokenize"), "/detokenize")
+    return checked.text(answer.get("prompt"), "prompt", LONGEST_TOKEN)
 
 
 LAUNCHER = Launcher(

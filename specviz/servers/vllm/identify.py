@@ -2,50 +2,80 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from specviz.errors import MalformedReply
 from specviz.methods import Method
+from specviz.servers import checked
 from specviz.servers.capabilities import NO_PLUGIN, Capabilities
 from specviz.servers.dialect import Get
+from specviz.servers.trace_record import MAX_DRAFT
 from specviz.servers.vllm.metrics import parse_counters
 from specviz.servers.vllm.trace_client import HANDSHAKE
+
+MAX_FIXES = 100
 
 
 async def identify(get: Get) -> Capabilities | None:
     """A vLLM server's capabilities; None for a server without vLLM's `/version`, unless it has
     the tracing plugin."""
-    version = _object(await get("/version")).get("version")
+    version = _version(_object(await get("/version")))
     handshake = _object(await get(HANDSHAKE))
     if not version and not handshake:
         return None
-    metrics = await get("/metrics")
     return Capabilities(
-        version=version,
-        speculates=None if metrics is None else parse_counters(metrics) is not None,
-        **_plugin_fields(handshake),
+        version=version, speculates=_speculates(await get("/metrics")), **_plugin_fields(handshake)
     )
 
 
+def _version(page: Mapping[str, Any]) -> str | None:
+    try:
+        return checked.optional(checked.label, page.get("version"), "version")
+    except MalformedReply:
+        return None
+
+
+def _speculates(metrics: str | None) -> bool | None:
+    """None: the server does not say, or a proxy answers every path with a page of its own."""
+    try:
+        return None if metrics is None else parse_counters(metrics) is not None
+    except MalformedReply:
+        return None
+
+
 def _plugin_fields(handshake: Mapping[str, Any]) -> dict[str, Any]:
+    """Nothing of a handshake is believed of which a part is malformed."""
     if not handshake:
         return {"tracing_reason": NO_PLUGIN}
-    method = handshake.get("method")
-    return {
-        "tracing": bool(handshake.get("tracing")),
-        "tracing_reason": handshake.get("reason"),
-        "method": Method(method) if method in set(Method) else None,
-        "k": handshake.get("num_speculative_tokens"),
-        "draft": handshake.get("draft_model"),
-        "fixes": tuple(handshake.get("fixes") or ()),
-    }
+    try:
+        method = checked.optional(checked.label, handshake.get("method"), "method")
+        fixes = checked.array(handshake.get("fixes") or [], "fixes", MAX_FIXES)
+        return {
+            "tracing": handshake.get("tracing") is True,
+            "tracing_reason": checked.optional(
+                checked.label, handshake.get("reason"), "reason", 4096
+            ),
+            "method": Method(method) if method in set(Method) else None,
+            "k": checked.optional(
+                checked.count,
+                handshake.get("num_speculative_tokens"),
+                "num_speculative_tokens",
+                0,
+                MAX_DRAFT,
+            ),
+            "draft": checked.optional(
+                checked.label, handshake.get("draft_model"), "draft_model", 4096
+            ),
+            "fixes": tuple(checked.label(fix, "fixes", 4096) for fix in fixes),
+        }
+    except MalformedReply as error:
+        return {"tracing_reason": f"the plugin's report cannot be true: {error}"}
 
 
 def _object(text: str | None) -> dict[str, Any]:
     """The JSON object on a page, {} where there is none."""
     try:
-        value = json.loads(text or "{}")
-    except ValueError:
+        return checked.json_object(checked.parsed(text or "{}", "the page"), "the page")
+    except MalformedReply:
         return {}  # another server's catch-all page
-    return value if isinstance(value, dict) else {}

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
-from typing import Any
 
 import httpx2
 
+from specviz.errors import MalformedReply
+from specviz.servers.checked import parsed
+from specviz.servers.client.sse import Lines
+from specviz.servers.pages import UNCOMPRESSED
+from specviz.servers.trace_record import TraceRecord, read_record
+
 HANDSHAKE = "/specviz/handshake"
+
+MAX_RECORD = 2**18
+"""Bytes of a line: a draft of 1,024 tokens with the five best of each."""
+
+MAX_TRACE = 2**26
+"""Bytes of all lines."""
 
 
 async def read_records(
     http: httpx2.AsyncClient, url: str, request_id: str
-) -> AsyncIterator[dict[str, Any]]:
+) -> AsyncIterator[TraceRecord]:
     """Yield the records of a request as the server writes them, until the caller stops.
 
-    Raises httpx2.HTTPError when the route is gone, ValueError for a line that is not JSON.
+    Raises httpx2.HTTPError when the route is gone, MalformedReply for what is not a record.
     """
     address = f"{url}/specviz/trace/{request_id}"
     timeout = httpx2.Timeout(10.0, read=None)  # a step may take as long as it takes
-    async with http.stream("GET", address, timeout=timeout) as response:
+    lines, size = Lines(MAX_RECORD), 0
+    async with http.stream(
+        "GET", address, timeout=timeout, headers=UNCOMPRESSED, follow_redirects=False
+    ) as response:
         response.raise_for_status()
-        async for line in response.aiter_lines():
-            if line.strip():
-                yield json.loads(line)
+        async for piece in response.aiter_bytes():
+            size += len(piece)
+            if size > MAX_TRACE:
+                raise MalformedReply(f"it is longer than {MAX_TRACE:,} bytes")
+            for line in lines.feed(piece):
+                if line.strip():
+                    yield read_record(parsed(line, "a trace record"))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from specviz.trace import EmittedToken, Span, Step, TokenDecision
+from specviz.trace import EmittedToken, Span, Step, TokenDecision, whole
 
 Row = dict[str, Any]
 
@@ -112,7 +112,7 @@ def _emitted(token: EmittedToken) -> Row:
     return {
         "position": token.position,
         "token_id": token.token_id,
-        "text": token.text,
+        "text": whole(token.text),
         "origin": token.origin.value,
     }
 
@@ -122,14 +122,14 @@ def _decision(token: TokenDecision) -> Row:
         "depth": token.depth,
         "parent": token.parent,
         "token_id": token.token_id,
-        "text": token.text,
+        "text": None if token.text is None else whole(token.text),
         "verdict": token.verdict.value,
         "draft_prob": token.draft_prob,
         "target_prob": token.target_prob,
         "accept_prob": _below(token.accept_prob, token.u),
         "u": token.u,
         "target_top": [
-            {"token_id": top.token_id, "text": top.text, "prob": top.prob}
+            {"token_id": top.token_id, "text": whole(top.text), "prob": top.prob}
             for top in token.target_top
         ],
     }
