@@ -7,7 +7,6 @@ transport is this one.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
@@ -20,6 +19,7 @@ from specviz.servers.timing.connections import Connection, Connections
 HOST = "server.test"
 ELSEWHERE = "elsewhere.test"
 DRIP_S = 0.002
+HUGE = b'{"prompt": "' + b"x" * 10**6 + b'"}'
 
 
 class MutatedServer(httpx2.AsyncBaseTransport):
@@ -75,7 +75,7 @@ class MutatedServer(httpx2.AsyncBaseTransport):
             await asyncio.sleep(3600)
         if how == "missing":
             return httpx2.Response(500, content=b"no")
-        odd = {"odd": b'{"prompt": 5}', "huge": json.dumps({"prompt": "x" * 10**6}).encode()}
+        odd = {"odd": b'{"prompt": 5}', "huge": HUGE}
         right = self.case.pages.get("/detokenize", b"")
         return httpx2.Response(200, content=odd.get(how, right[:5] if how == "half" else right))
 

@@ -40,10 +40,11 @@ from specviz.trace import Event, Fidelity, Trace, Verdict, fold, whole
 PROMPT = Prompt("hello")
 SAMPLING = Sampling(max_tokens=MAX_TOKENS)
 STALL_S = 0.05
-MARGIN_S = 10.0
+MARGIN_S = 60.0
 """A busy machine may be late by this much."""
 
 LONGEST_SENTENCE = 1000
+QUICK = 100
 
 
 @dataclass
@@ -276,14 +277,14 @@ async def test_what_was_recorded_is_read_as_it_was(store: Store) -> None:
 
 
 async def test_mutated_streams_quickly(store: Store) -> None:
-    await all_cases(range(250), store, client="live")
-    await all_cases(range(250), store, client="timing")
+    await all_cases(range(QUICK), store, client="live")
+    await all_cases(range(QUICK), store, client="timing")
     assert left_running(store) == 0
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize(("client", "cases"), [("live", 7000), ("timing", 3000)])
+@pytest.mark.parametrize(("client", "cases"), [("live", 5000), ("timing", 5000)])
 async def test_ten_thousand_mutated_streams(store: Store, client: str, cases: int) -> None:
     before = peak_mb()
     figures = await all_cases(range(cases), store, client=client)

@@ -50,6 +50,7 @@ class Connection(asyncio.Protocol):
         self._reads: list[Read] = []
         self._left = 0  # bytes that may still come
         self._keep_alive = False
+        self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -81,7 +82,8 @@ class Connection(asyncio.Protocol):
             self._transport.abort()  # the server sees it and drops the request
             raise
         finally:
-            self._timer.cancel()
+            if self._timer is not None:
+                self._timer.cancel()
         return self._parser.get_status_code()
 
     def is_fresh(self, now_s: float) -> bool:

@@ -17,7 +17,7 @@ from specviz.analysis.metrics import Metrics, summarise
 from specviz.config import Prompt, Run, RunStatus
 from specviz.errors import StoreError
 from specviz.store.runs.arrow import Row, decision_table, step_table
-from specviz.trace import Event, RequestStarted, Step, StepsRevised, Trace
+from specviz.trace import Event, RequestStarted, Step, StepsRevised, Trace, whole
 
 
 def insert_run(cursor: DuckDBPyConnection, run: Run) -> None:
@@ -82,7 +82,7 @@ def request_row(request_id: str, run_id: str, prompt: Prompt, started_at: dateti
         "started_at": to_utc(started_at),
         "prompt_id": prompt.prompt_id,
         "category": prompt.category,
-        "prompt": prompt.text,
+        "prompt": whole(prompt.text),
         "prompt_max_tokens": prompt.max_tokens,
     }
 
@@ -133,7 +133,7 @@ def end_row(trace: Trace | None, status: RunStatus, error: str | None) -> Row:
         row |= {
             "prompt_token_ids": list(trace.prompt_token_ids),
             "finish_reason": trace.finish_reason,
-            "output_text": trace.text,
+            "output_text": whole(trace.text),
             **_extra_bytes(trace),
             **_figures(trace, summarise(trace)),
         }
