@@ -2,6 +2,7 @@
 
 dialect.py       what differs between kinds, as one record: `Dialect`
 kinds.py         the list of kinds
+checked.py       what a server says, checked; pages.py: its pages, within limits
 capabilities.py  what a running server offers; metrics.py: what it counts
 client/          one request, followed as it streams
 timing/          many requests at once, timed

@@ -36,5 +36,6 @@ class Capabilities:
 
     def settled(self, method: Method | None, k: int | None) -> tuple[Method | None, int | None]:
         """Method and K: what the server reports, else what the caller believes."""
-        believed = Method.BASELINE if self.speculates is False else self.method or method
-        return believed, self.k or k
+        if self.speculates is False:
+            return Method.BASELINE, None
+        return self.method or method, self.k or k

@@ -11,7 +11,7 @@ from specviz.servers import checked
 from specviz.servers.capabilities import NO_PLUGIN, Capabilities
 from specviz.servers.dialect import Get
 from specviz.servers.trace_record import MAX_DRAFT
-from specviz.servers.vllm.metrics import parse_counters
+from specviz.servers.vllm.metrics import has_metrics, parse_counters
 from specviz.servers.vllm.trace_client import HANDSHAKE
 
 MAX_FIXES = 100
@@ -39,7 +39,9 @@ def _version(page: Mapping[str, Any]) -> str | None:
 def _speculates(metrics: str | None) -> bool | None:
     """None: the server does not say, or a proxy answers every path with a page of its own."""
     try:
-        return None if metrics is None else parse_counters(metrics) is not None
+        if metrics is None or not has_metrics(metrics):
+            return None
+        return parse_counters(metrics) is not None
     except MalformedReply:
         return None
 

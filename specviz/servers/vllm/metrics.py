@@ -21,6 +21,11 @@ _LOAD = {
 }
 
 
+def has_metrics(page: str) -> bool:
+    """Whether the page is of a vLLM server. Raises MalformedReply for one that is not metrics."""
+    return any(sample.name.startswith("vllm:") for sample in samples(page))
+
+
 def parse_counters(page: str) -> SpecCounters | None:
     """The speculation counters; None where the server does not speculate."""
     return read_counters(page, _COUNTERS)
