@@ -25,6 +25,11 @@ def most_tokens(max_tokens: int) -> int:
     return 4 * max_tokens + 4096
 
 
+def most_chunks(max_tokens: int) -> int:
+    """Of a stream that is not read before it has ended; some carry nothing."""
+    return CHUNKS_PER_TOKEN * max_tokens + 64
+
+
 @dataclass(slots=True)
 class StreamLimits:
     """Counts what one request received. Only a chunk that carries something puts the end of

@@ -22,6 +22,7 @@ from specviz.servers.dialect import Dialect, Get
 from specviz.servers.kinds import KINDS, OPENAI
 from specviz.servers.pages import Page, read_page
 
+MAX_PORT = 65_535
 MAX_MODELS = 10_000
 LONGEST_NAME = 4096
 """Characters of a model's name or folder."""
@@ -76,7 +77,7 @@ def base_url(url: str) -> str:
     except httpx2.InvalidURL:
         parsed = httpx2.URL("")
     usable = parsed.scheme in ("http", "https") and parsed.host and not set(text) & set(" \t\n")
-    if not usable:
+    if not usable or (parsed.port or 0) > MAX_PORT:
         raise UsageError(f"{url!r} is not a server URL: write one like http://127.0.0.1:8000.")
     return text.rstrip("/").removesuffix("/v1").rstrip("/")
 

@@ -10,7 +10,7 @@ from specviz.sample import Sample
 from specviz.servers.client.characters import Halves
 from specviz.servers.client.chunks import Chunk, read_chunk
 from specviz.servers.client.failures import event_of, too_long
-from specviz.servers.client.limits import CHUNKS_PER_TOKEN, most_tokens
+from specviz.servers.client.limits import most_chunks
 from specviz.servers.client.sse import DONE, Read, events
 from specviz.servers.dialect import Dialect, SpecCounts
 from specviz.trace import Fidelity
@@ -61,9 +61,7 @@ def last_news_s(reads: Sequence[Read], sent_s: float, max_tokens: int, dialect: 
 
     Raises StreamBroken where far more chunks came than an answer of `max_tokens` has.
     """
-    if sum(piece.count(b"data:") for _, piece in reads) > CHUNKS_PER_TOKEN * most_tokens(
-        max_tokens
-    ):
+    if sum(piece.count(b"data:") for _, piece in reads) > most_chunks(max_tokens):
         raise too_long(max_tokens)
     size = 8
     while True:

@@ -229,7 +229,7 @@ async def test_a_url_that_is_not_an_openai_server(models: Any) -> None:
         await open_server(url)
 
 
-@pytest.mark.parametrize("url", ["", "ftp://host", "http://", "a b c"])
+@pytest.mark.parametrize("url", ["", "ftp://host", "http://", "a b c", "http://127.0.0.1:99999"])
 async def test_something_that_is_not_a_url(url: str) -> None:
     with pytest.raises(UsageError, match="write one like"):
         await open_server(url)
