@@ -1,24 +1,26 @@
 """A server as an engine.
 
-This module speaks to the server: the answer comes on one connection, the tracing plugin's records
-on a second one. `specviz.servers.client.request` merges both into steps. A redirect is never
-followed: the prompt goes where it was sent, and nowhere else.
+This module speaks to the server through the openai package: the answer comes on one connection, the
+tracing plugin's records on a second one. `specviz.servers.client.request` merges both into steps. A
+redirect is never followed: the prompt goes where it was sent, and nowhere else.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
+from typing import Any
 
 import httpx2
+import openai
 
 from specviz.config import Prompt, Sampling
 from specviz.errors import EngineError, MalformedReply
 from specviz.methods import Method
+from specviz.servers.client.api_key import api_key
 from specviz.servers.client.characters import Halves
 from specviz.servers.client.chunks import Chunk, read_chunk
 from specviz.servers.client.detokenizer import Detokenizer, cut
@@ -31,7 +33,7 @@ from specviz.servers.pages import UNCOMPRESSED, body_of
 from specviz.servers.trace_record import TraceRecord
 from specviz.trace import Event
 
-CHAT = "/v1/chat/completions"
+CHAT = "/chat/completions"
 
 STREAMED = {"Content-Type": "application/json", "Accept": "text/event-stream", **UNCOMPRESSED}
 """Headers of a request whose answer is streamed."""
@@ -63,6 +65,14 @@ class ServerEngine:
         self.traced = traced and found.tracing and found.speculates is not False
         self.stall_timeout_s = stall_timeout_s
         self._http = http
+        self._openai = openai.AsyncOpenAI(
+            base_url=f"{server.url}/v1",
+            api_key=api_key(server.url),
+            max_retries=0,
+            timeout=httpx2.Timeout(2 * stall_timeout_s, connect=CONNECT_TIMEOUT_S),
+            http_client=http,
+        )
+        http.event_hooks = {"response": [self._check_answer]}
         self._detokenizer = Detokenizer(
             self._token_text, _local_tokenizer(server), patience_s=stall_timeout_s
         )
@@ -113,24 +123,22 @@ class ServerEngine:
     async def _events(
         self, prompt: Prompt, sampling: Sampling, request_id: str, limits: StreamLimits
     ) -> AsyncGenerator[bytes, None]:
-        """The data of every event of the answer, up to `[DONE]`."""
-        request = self._http.build_request(
-            "POST",
-            f"{self.server.url}{CHAT}",
-            content=request_body(self.server, self.model, prompt, sampling),
-            headers={**STREAMED, "X-Request-Id": request_id},
-            timeout=httpx2.Timeout(2 * self.stall_timeout_s, connect=CONNECT_TIMEOUT_S),
-        )
+        """The data of every event of the answer, up to `[DONE]`.
+
+        openai sends the request; its own reader of events has no limit on their length.
+        """
         lines = Lines(MAX_LINE)
         try:
-            async with asyncio.timeout(limits.left_s()):
-                response = await self._http.send(request, stream=True, follow_redirects=False)
-            try:
-                if response.status_code != 200:
-                    async with asyncio.timeout(limits.left_s()):
-                        body = await body_of(response)
-                    raise status_error(response.status_code, body, self.server, self.model)
-                pieces = aiter(response.aiter_bytes())
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(limits.left_s()):
+                    answer = await stack.enter_async_context(
+                        self._openai.chat.completions.with_streaming_response.create(
+                            **request_fields(self.model, prompt, sampling),
+                            extra_body=self.server.dialect.extra_body or None,
+                            extra_headers={**STREAMED, "X-Request-Id": request_id},
+                        )
+                    )
+                pieces = aiter(answer.iter_bytes())
                 while True:
                     async with asyncio.timeout(limits.left_s()):
                         piece = await anext(pieces, None)
@@ -145,12 +153,22 @@ class ServerEngine:
                             yield data
                 if data := data_of(lines.rest()):  # without the end of its line
                     yield data
-            finally:
-                await response.aclose()
         except MalformedReply as error:
             raise not_json() from error
+        except openai.APIConnectionError as error:  # around what the connection raised
+            cause = error.__cause__
+            if isinstance(cause, EngineError):
+                raise cause from None
+            raise stream_error(cause or error, self.server, self.stall_timeout_s) from error
         except (httpx2.HTTPError, OSError) as error:
             raise stream_error(error, self.server, self.stall_timeout_s) from error
+
+    async def _check_answer(self, response: httpx2.Response) -> None:
+        """Refuse all but 200, with a bounded look at the body: openai would read all of it."""
+        if response.request.url.path.endswith(CHAT) and response.status_code != 200:
+            async with asyncio.timeout(self.stall_timeout_s):
+                body = await body_of(response)
+            raise status_error(response.status_code, body, self.server, self.model)
 
     def records(self, request_id: str) -> AsyncIterator[TraceRecord]:
         """The plugin's records of a request, as they are written."""
@@ -201,11 +219,9 @@ async def open_server(
         )
 
 
-def request_body(
-    server: FoundServer, model: str, prompt: Prompt, sampling: Sampling, **more: object
-) -> bytes:
-    """The chat request as JSON."""
-    body: dict[str, object] = {
+def request_fields(model: str, prompt: Prompt, sampling: Sampling) -> dict[str, Any]:
+    """The fields of a streamed chat request that every OpenAI-compatible server knows."""
+    fields: dict[str, Any] = {
         "model": model,
         "messages": prompt.messages,
         "stream": True,
@@ -213,12 +229,8 @@ def request_body(
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "max_tokens": sampling.max_tokens,
-        **server.dialect.extra_body,
-        **more,
     }
-    if sampling.seed is not None:
-        body["seed"] = sampling.seed
-    return json.dumps(body).encode()
+    return fields if sampling.seed is None else {**fields, "seed": sampling.seed}
 
 
 def _local_tokenizer(server: FoundServer) -> Path | None:

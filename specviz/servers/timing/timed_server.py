@@ -6,6 +6,7 @@ ended (`answer`). The rest of the program talks to servers through `client`.
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ from specviz.errors import EngineError, MalformedReply
 from specviz.methods import Method
 from specviz.sample import Sample
 from specviz.servers.client.api_key import api_key
-from specviz.servers.client.engine import CHAT, STALL_TIMEOUT_S, STREAMED, request_body
+from specviz.servers.client.engine import CHAT, STALL_TIMEOUT_S, STREAMED, request_fields
 from specviz.servers.client.failures import (
     connection_broke,
     cut_off,
@@ -80,7 +81,7 @@ class TimedServer:
         sent_s = time.perf_counter()
         try:
             status = await self._connections.post(
-                CHAT,
+                f"/v1{CHAT}",
                 headers,
                 body,
                 reads,
@@ -122,7 +123,8 @@ class TimedServer:
 
     def _body(self, prompt: Prompt, sampling: Sampling) -> bytes:
         uncached = self.server.dialect.uncached() if self._caches else {}
-        return request_body(self.server, self.model, prompt, sampling, **uncached)
+        fields = request_fields(self.model, prompt, sampling)
+        return json.dumps({**fields, **self.server.dialect.extra_body, **uncached}).encode()
 
     @staticmethod
     def _read_from(page: str, read: Callable[[str], T | None]) -> T | None:
