@@ -159,7 +159,8 @@ class ServerEngine:
             cause = error.__cause__
             if isinstance(cause, EngineError):
                 raise cause from None
-            raise stream_error(cause or error, self.server, self.stall_timeout_s) from error
+            broken = cause if isinstance(cause, Exception) else error
+            raise stream_error(broken, self.server, self.stall_timeout_s) from error
         except (httpx2.HTTPError, OSError) as error:
             raise stream_error(error, self.server, self.stall_timeout_s) from error
 
