@@ -1,7 +1,7 @@
 """`specviz query`: SQL on the store, as a table for people or as JSON for programs.
 
 The JSON: columns (each name, type), rows (lists in the order of the columns), truncated,
-elapsed_ms; the schema is `docs/schemas/query.schema.json`.
+elapsed_ms, data_as_of; the schema is `docs/schemas/query.schema.json`.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ FILES = ";data="
 S3 = "s3://"
 EXAMPLE = f"{POSTGRES}dbname=specviz host=db user=team{FILES}s3://bucket/specviz"
 
+READER = "SPECVIZ_STORE_READER"
 CONNECT_TIMEOUT_S = 10
 _SHOWN = ("dbname", "host", "hostaddr", "port", "user")
 _KEYWORD = re.compile(r"\s*(\w+)\s*=\s*('(?:[^'\\]|\\.)*'|(?:[^\s'\\]|\\.)+)(?=\s|$)")
@@ -46,11 +47,26 @@ class Lake:
         """Where the files are, unless they are on S3."""
         return None if self.files.startswith(S3) else Path(self.files)
 
+    def for_reading(self) -> tuple[Lake, str]:
+        """The lake as users' SQL may see it, without a password, and the password for PGPASSWORD.
+
+        `$SPECVIZ_STORE_READER` has libpq's keywords of a PostgreSQL user who may only read; without
+        it, it is the lake's own user. Raises UsageError, without quoting the keywords.
+        """
+        keywords = _keywords(self.catalog)
+        if given := os.environ.get(READER, "").strip():
+            reader = _keywords(given)
+            if "user" not in reader:
+                raise UsageError(f"{READER} is written user=… password=…, in libpq's keywords.")
+            keywords = {**keywords, "password": "", **reader}
+        password = _plain(keywords.pop("password", "")) or os.environ.get("PGPASSWORD", "")
+        catalog = " ".join(f"{name}={value}" for name, value in keywords.items())
+        return Lake(catalog, self.files), password
+
     def masked(self, text: str) -> str:
         """The text of an error without the catalog's keywords, the password among them."""
         written = _keywords(self.catalog).get("password", "")
-        plain = re.sub(r"\\(.)", r"\1", written.removeprefix("'").removesuffix("'"))
-        for secret in (self.catalog, quoted(self.catalog), written, plain):
+        for secret in (self.catalog, quoted(self.catalog), written, _plain(written)):
             if secret:
                 text = text.replace(secret, "…")
         return text
@@ -85,6 +101,11 @@ def default_location() -> Location:
 def quoted(text: str) -> str:
     """As a literal in SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def _plain(written: str) -> str:
+    """The value of a keyword, as it was before quoting."""
+    return re.sub(r"\\(.)", r"\1", written.removeprefix("'").removesuffix("'"))
 
 
 def _files(text: str) -> str:

@@ -27,6 +27,8 @@ from specviz.store.runs.recordings import insert_recording
 from specviz.store.runs.run_json import RecordedRequest
 from specviz.store.runs.runs import read_trace
 from specviz.store.runs.tables import end_request, end_run, has_run, insert_run, to_utc
+from specviz.store.sql.processes import SqlProcesses
+from specviz.store.sql.snapshot import remove_snapshots
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -80,6 +82,7 @@ def _open_file(path: Path) -> Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             database = Database(path)
             undo.callback(database.close)
+            remove_snapshots(path)  # of a process that was killed
             database.change(apply)
             write_owner(path, url=None)
             undo.callback(remove_owner, path)
@@ -95,6 +98,8 @@ class Store:
         self._database = database
         self._on_close = on_close
         self._writer = Writer(database)
+        self.queries = SqlProcesses(location, database)
+        """Where users' SQL runs: see `sql.sandbox.run_sql`."""
 
     def __enter__(self) -> Self:
         return self
@@ -104,6 +109,7 @@ class Store:
 
     def close(self) -> None:
         """Commit what is queued and release the file. Closing twice is allowed."""
+        self.queries.close()
         self._writer.close()
         self._on_close.close()
 
@@ -120,6 +126,10 @@ class Store:
         if isinstance(self.location, Lake):
             return (self.location.files.rstrip("/"),)
         return (str(self.location), str(self.location.parent))
+
+    def masked(self, text: str) -> str:
+        """A message without the password of a shared store."""
+        return self.location.masked(text) if isinstance(self.location, Lake) else text
 
     def announce(self, url: str) -> None:
         """Publish the URL where this process accepts runs; a shared store takes them itself.

@@ -20,9 +20,6 @@ from pathlib import Path
 import httpx2
 import psutil
 
-if sys.platform == "linux":
-    import resource
-
 from specviz.errors import ServerStartFailed
 from specviz.servers.launch import guard
 from specviz.servers.launch.launcher import HOST, ServerSpec
@@ -143,17 +140,7 @@ def _launch(spec: ServerSpec, log_dir: Path) -> Server:
             env=launcher.environment(spec),
             start_new_session=True,
         )
-    _lift_data_limit(process.pid)
     return Server(spec, f"http://{HOST}:{port}", process.pid, log_path, process)
-
-
-def _lift_data_limit(pid: int) -> None:
-    """A child that is started while a query runs would keep the ceiling on this process's memory
-    (RLIMIT_DATA, store/memory_ceiling.py) for good."""
-    if sys.platform == "linux":
-        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        with contextlib.suppress(ProcessLookupError):  # it ended at once: its log says why
-            resource.prlimit(pid, resource.RLIMIT_DATA, (hard, hard))
 
 
 def _check_port_is_free(port: int) -> None:

@@ -47,6 +47,9 @@ class Database:
         self._path = path
         self.damage: str | None = None
         """Set once the file is damaged or gone: what is wrong; nothing is written any more."""
+        self.commits = 0
+        """How often something was committed: whether a copy of the file is still all there is."""
+        self._at_rest = threading.Lock()
         self._changed = threading.Condition()
         self._in_use = 0
         self._broken = False
@@ -82,8 +85,19 @@ class Database:
         with self.cursor() as cursor:
             cursor.begin()
             write(cursor)
-            cursor.commit()
+            with self._at_rest:
+                cursor.commit()
+                self.commits += 1
         self._check_there()
+
+    @contextmanager
+    def at_rest(self) -> Iterator[Path]:
+        """The file; meanwhile it and its log can be copied: commits and checkpoints wait.
+
+        A transaction that goes on writes only to blocks that the file does not refer to yet.
+        """
+        with self._at_rest:
+            yield self._path
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the file once it is large; a failure loses nothing.
@@ -93,7 +107,7 @@ class Database:
         """
         log = self._path.with_name(f"{self._path.name}.wal")
         if log.exists() and log.stat().st_size > CHECKPOINT_WAL_BYTES:
-            with self.cursor() as cursor:
+            with self.cursor() as cursor, self._at_rest:
                 cursor.execute("CHECKPOINT")
 
     def close(self) -> None:
@@ -124,8 +138,9 @@ class Database:
         if not self._changed.wait_for(lambda: self._in_use == 0, REOPEN_TIMEOUT_S):
             raise StoreError("The database waits for a query to end before it can be opened again.")
         if self._broken and self._root is not None:
-            self._root.close()
-            self._root = self._connect()
+            with self._at_rest:
+                self._root.close()
+                self._root = self._connect()
             self._broken = False
 
     def _connect(self) -> DuckDBPyConnection:

@@ -145,8 +145,9 @@ class LakeDatabase(Database):
         cursor.execute(f"USE {NAME}")  # cursors inherit no search path
 
 
-def connect_lake(lake: Lake) -> DuckDBPyConnection:
-    """Attach the lake, making it if needed, and close every other door.
+def connect_lake(lake: Lake, *, spill: Path | None = None) -> DuckDBPyConnection:
+    """Attach the lake and close every other door. With `spill`, a folder for what does not fit into
+    memory, the lake can only be read; without, it is made if needed.
 
     Raises StoreError, without the password.
     """
@@ -160,11 +161,14 @@ def connect_lake(lake: Lake) -> DuckDBPyConnection:
             connection.execute(
                 "SET GLOBAL s3_url_style = 'path'"
             )  # MinIO and Ceph have no names per bucket
-        _attach(connection, lake)
+        if spill is None:
+            _attach(connection, lake)
+        else:
+            connection.execute(_attached(lake, "READ_ONLY"))
         connection.execute(f"SET allowed_directories = [{quoted(lake.files)}]")
         for name in SETTINGS.keys() - {*OPENING, *CLOSING}:
             connection.execute(f"SET {name} = {quoted(str(SETTINGS[name]))}")
-        folder = Path(tempfile.gettempdir()) / f"specviz-{uuid.uuid4().hex}.tmp"  # made if needed
+        folder = spill or Path(tempfile.gettempdir()) / f"specviz-{uuid.uuid4().hex}.tmp"
         connection.execute(f"SET temp_directory = {quoted(str(folder))}")
         for name in CLOSING:
             connection.execute(f"SET {name} = {quoted(str(SETTINGS[name]))}")
@@ -178,11 +182,15 @@ def _attach(connection: DuckDBPyConnection, lake: Lake) -> None:
     """In turn: two processes that make the same lake at once would both fail."""
     connection.execute(f"ATTACH {quoted(lake.catalog)} AS gate (TYPE postgres)")
     with my_turn(connection, "gate"):
-        connection.execute(
-            f"ATTACH {quoted('ducklake:postgres:' + lake.catalog)} AS {NAME} "
-            f"(DATA_PATH {quoted(lake.files)}, DATA_INLINING_ROW_LIMIT 0)"
-        )
+        connection.execute(_attached(lake, "DATA_INLINING_ROW_LIMIT 0"))
     connection.execute("DETACH gate")
+
+
+def _attached(lake: Lake, option: str) -> str:
+    return (
+        f"ATTACH {quoted('ducklake:postgres:' + lake.catalog)} AS {NAME} "
+        f"(DATA_PATH {quoted(lake.files)}, {option})"
+    )
 
 
 @contextmanager

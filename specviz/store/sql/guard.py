@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,8 @@ from duckdb import DuckDBPyConnection, StatementType
 
 from specviz.analysis.text import shortened, terminal_text
 from specviz.errors import UsageError
-from specviz.store.sql.names import NEVER_INTERRUPTED, SHOWN, Names
+from specviz.store.location import quoted
+from specviz.store.sql.names import OF_A_TABLE, SHOWN, Names
 
 MAX_CHARACTERS = 20_000
 MAX_NESTING = 6
@@ -26,6 +27,9 @@ MAX_NESTING = 6
 
 MAX_EXPANDED = 20_000
 """Nodes of a select list after an alias is put in place of its name, again and again."""
+
+MAX_RELATIONS = 500
+"""Tables in FROM once every WITH is put in place of its name, as DuckDB does while it plans."""
 
 READS = "SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE, SHOW TABLES or EXPLAIN"
 
@@ -52,7 +56,7 @@ class Place:
 
 def checked(cursor: DuckDBPyConnection, sql: str) -> str:
     """The one statement to execute. Raises UsageError with the reason if it may not run."""
-    _check_text(sql)
+    check_text(sql)
     try:
         statements = cursor.extract_statements(sql)
     except duckdb.Error as error:
@@ -70,10 +74,12 @@ def checked(cursor: DuckDBPyConnection, sql: str) -> str:
     names = Names(cursor)
     for statement in _parsed(cursor, sql):
         _check(statement, names)
+        _check_size(statement)
     return explain + sql
 
 
-def _check_text(sql: str) -> None:
+def check_text(sql: str) -> None:
+    """What can be said without a parser. Raises UsageError."""
     if not sql.strip():
         raise UsageError(f"There is no statement: use {READS}.")
     if len(sql) > MAX_CHARACTERS:
@@ -88,7 +94,8 @@ def _check_text(sql: str) -> None:
 
 def _parsed(cursor: DuckDBPyConnection, sql: str) -> list[Node]:
     """DuckDB's syntax tree, which it gives for SELECT and nothing else."""
-    row = cursor.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
+    # as a literal: for a parameter DuckDB would import pandas, which takes a second
+    row = cursor.execute(f"SELECT json_serialize_sql({quoted(sql)})").fetchone()
     assert row is not None
     try:
         found = json.loads(row[0])
@@ -170,8 +177,6 @@ def _check_function(node: Node, names: Names) -> None:
     name = str(node["function_name"]).lower()
     if node["schema"] not in ("", "main") or node["catalog"] not in ("", "system"):
         raise UsageError(f"Call {_quoted(name)} without a schema before its name.")
-    if name in NEVER_INTERRUPTED:
-        raise UsageError(f"{_quoted(name)} is refused, because no time limit can stop it.")
     if name not in names.functions:
         raise UsageError(
             f"The function {_quoted(name)} may not be called in a query"
@@ -186,6 +191,56 @@ def _check_table_function(node: Node, names: Names) -> None:
             f"The table function {_quoted(name)} is refused, because queries read only "
             "the store: use its tables, unnest, range or json_each."
         )
+    if name in OF_A_TABLE and not _names_a_table(node, names):
+        raise UsageError(f"{_quoted(name)} takes the plain name of a table of the store first.")
+
+
+def _names_a_table(node: Node, names: Names) -> bool:
+    """DuckDB takes the argument's text as the name of any relation there is."""
+    first, *others = node["children"] or [{}]
+    if first.get("class") != "COLUMN_REF" or first.get("alias"):
+        return False
+    if any(str(other.get("alias")).lower() == "source" for other in others):
+        return False
+    (name, *more) = first["column_names"]
+    return not more and str(name).lower() in names.tables
+
+
+def _check_size(statement: Node) -> None:
+    """DuckDB plans a WITH as often as it is named, and those in it as often as that."""
+    try:
+        found = _relations(statement, {})
+    except RecursionError as error:
+        raise UsageError("The statement is nested too deeply: break it up.") from error
+    if found > MAX_RELATIONS:
+        raise UsageError(
+            f"The statement reads more than {MAX_RELATIONS} tables, each WITH counted as often as "
+            "it is named: name them less often."
+        )
+
+
+def _relations(value: Any, sizes: Mapping[str, int]) -> int:
+    """Tables below a node; `sizes` has how many the WITH names in sight hold."""
+    if isinstance(value, list):
+        return sum(_relations(one, sizes) for one in value)
+    if not isinstance(value, dict):
+        return 0
+    found = 0
+    if "cte_map" in value:
+        sizes = dict(sizes)
+        for entry in value["cte_map"]["map"]:
+            name, body = str(entry["key"]).lower(), entry["value"]
+            is_recursive = body["query"]["node"]["type"] == "RECURSIVE_CTE_NODE"
+            inside = {**sizes, name: 0} if is_recursive else sizes
+            sizes[name] = min(_relations(body, inside), MAX_RELATIONS + 1)
+            found = max(found, sizes[name])
+            if found > MAX_RELATIONS:
+                return found
+    elif value.get("type") == "BASE_TABLE" and "class" not in value:
+        is_plain = not value["catalog_name"] and not value["schema_name"]
+        found = 1 + (sizes.get(str(value["table_name"]).lower(), 0) if is_plain else 0)
+    below = (_relations(one, sizes) for key, one in value.items() if key != "cte_map")
+    return found + sum(below) if "cte_map" not in value else max(found, sum(below))
 
 
 def _check_table(node: Node, place: Place, names: Names) -> None:

@@ -16,6 +16,9 @@ TABLE_FUNCTIONS = frozenset(
 )
 """Those that read no file, no network, no settings and no secrets."""
 
+OF_A_TABLE = frozenset({"histogram", "histogram_values"})
+"""Table macros whose first argument is the name of a relation."""
+
 CATALOG_VIEWS = frozenset({"duckdb_tables", "duckdb_columns"})
 INFORMATION_SCHEMA = frozenset({"tables", "columns"})
 MAIN_SCHEMAS = frozenset({"", "main"})
@@ -32,12 +35,8 @@ _ABOUT_THE_MACHINE = (
     "current_setting getvariable getenv in_search_path json_serialize_plan json_serialize_sql "
     "json_deserialize_sql parse_duckdb_log_message get_block_size cast_to_type stats"
 ).split()
-NEVER_INTERRUPTED = frozenset(
-    "levenshtein editdist3 damerau_levenshtein lpad rpad pg_sleep sleep_ms".split()
-)
-"""Functions that may take minutes for one row: the watchdog cannot interrupt them."""
-
-_REFUSED = NEVER_INTERRUPTED.union(_ABOUT_THE_MACHINE)
+_WAITING = "pg_sleep sleep_ms".split()
+_REFUSED = frozenset([*_ABOUT_THE_MACHINE, *_WAITING])
 _REFUSED_PREFIXES = ("pg_", "has_", "inet_", "__internal", "st_", "icu_collate")
 
 
@@ -65,7 +64,7 @@ class Names:
     @cached_property
     def functions(self) -> frozenset[str]:
         """Those that may be called in an expression."""
-        return _functions() - self._brought_along
+        return allowed_functions() - self._brought_along
 
     @cached_property
     def table_functions(self) -> frozenset[str]:
@@ -92,7 +91,7 @@ class Names:
 
 
 @cache
-def _functions() -> frozenset[str]:
+def allowed_functions() -> frozenset[str]:
     """DuckDB's own that compute and do nothing else."""
     import duckdb
 
@@ -100,7 +99,9 @@ def _functions() -> frozenset[str]:
         rows = connection.execute(
             "SELECT function_name FROM duckdb_functions() WHERE internal "
             "AND function_type IN ('scalar', 'aggregate', 'macro') "
-            "AND NOT coalesce(has_side_effects, false)"
+            "AND NOT coalesce(has_side_effects, false) "
+            # a macro that reads a relation reads the catalog
+            "AND NOT coalesce(contains(macro_definition, 'SELECT '), false)"
         ).fetchall()
     found = {str(name).lower() for (name,) in rows}
     allowed = {name for name in found if not name.startswith(_REFUSED_PREFIXES)} - _REFUSED

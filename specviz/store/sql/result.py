@@ -20,25 +20,31 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class SqlResult:
-    """Rows as DuckDB gives them to Python; `truncated` if there were more than asked for."""
+    """Rows as DuckDB gives them to Python; `truncated` if there were more than asked for.
+
+    `data_as_of` (UTC): all that was committed before is in the answer.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
     truncated: bool
     elapsed_ms: float
+    data_as_of: datetime | None = None
 
 
 def document(result: SqlResult) -> dict[str, Any]:
-    """The result as `specviz query --json` prints it: columns, rows, truncated, elapsed_ms.
+    """The result as `specviz query --json` prints it.
 
     Dates and times in ISO 8601, blobs in hexadecimal, and as text what JSON has no number for
     (NaN, Infinity).
     """
+    as_of = {} if result.data_as_of is None else {"data_as_of": result.data_as_of.isoformat()}
     return {
         "columns": [{"name": column.name, "type": column.type} for column in result.columns],
         "rows": [[plain_value(value) for value in row] for row in result.rows],
         "truncated": result.truncated,
         "elapsed_ms": round(result.elapsed_ms, 1),
+        **as_of,
     }
 
 

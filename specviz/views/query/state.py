@@ -1,7 +1,8 @@
 """The Query page's session state.
 
 What is asked is in the URL, as a question's id or as SQL, with the plot where a person changed
-it. SQL too long for a URL is kept in the session only.
+it. SQL too long for a URL is kept in the session only. SQL runs only if somebody asked for it in
+this session: a link may have been written by anybody, and fills the editor.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ MOST_IN_URL = 6_000
 """Characters; a server refuses addresses that are much longer."""
 
 _LONG = "query_long"
+_RUN = "query_run"
+"""The SQL that was asked for last in this session."""
+
 _ANSWER = "query_answer"
 
 
@@ -72,7 +76,10 @@ def ask_question(question_id: str) -> None:
 
 def ask_sql(sql: str) -> None:
     """Run SQL again (a callback)."""
-    if len(sql) > MOST_IN_URL:
+    st.session_state[_RUN] = current_sql(sql)
+    if asked() == Asked(st.session_state[_RUN]):  # of a link: with its plot
+        st.session_state.pop(_ANSWER, None)
+    elif len(sql) > MOST_IN_URL:
         _ask(SQL, None)
         st.session_state[_LONG] = sql
     else:
@@ -98,6 +105,11 @@ def from_editor() -> None:
 def is_in_url() -> bool:
     """Whether the page's URL says what it shows."""
     return _LONG not in st.session_state
+
+
+def may_run(asked: Asked) -> bool:
+    """Whether somebody asked for it here; the questions that ship run by their link."""
+    return asked.question is not None or st.session_state.get(_RUN) == asked.sql
 
 
 def answer(sql: str, limit_rows: int, ask: Callable[[], SqlResult]) -> SqlResult | SpecvizError:

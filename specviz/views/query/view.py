@@ -25,6 +25,7 @@ from specviz.views.shared.text import escaped
 
 def show_query(store: Store, asked: Asked) -> None:
     """Raises StoreError if the tables cannot be read."""
+    store.queries.warm()
     _heading(asked)
     sql_editor(
         asked.sql,
@@ -36,8 +37,10 @@ def show_query(store: Store, asked: Asked) -> None:
         _save(store, st.session_state.pop(query_state.SAVING))
     if not query_state.is_in_url():
         st.caption("The query is too long for an address: a link would not show it.")
-    if asked.sql:
+    if asked.sql and query_state.may_run(asked):
         _answer(store, asked)
+    elif asked.sql:
+        st.info("This query came with the address: **Run** asks it.", icon=":material/link:")
 
 
 def _heading(asked: Asked) -> None:
@@ -94,6 +97,8 @@ def _facts(asked: Asked, found: SqlResult) -> None:
     """How many rows, how long it took, and whether there are more."""
     rows = len(found.rows)
     facts = f"{rows:,} row{'' if rows == 1 else 's'} · {found.elapsed_ms:,.0f} ms"
+    if found.data_as_of is not None:
+        facts = f"{facts} · data of {found.data_as_of:%d %B %Y, %H:%M:%S} UTC"
     limit_rows = query_state.row_limit()
     if not found.truncated and limit_rows == query_state.ROW_LIMITS[0]:
         st.caption(facts)

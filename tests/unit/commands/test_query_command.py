@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx2
@@ -66,6 +67,8 @@ def test_one_json_document(db: Path) -> None:
     out, notes = asked("SELECT run_id, k FROM runs ORDER BY 1", "--db", db, "--limit", 2, "--json")
     found = json.loads(out)
     assert found.pop("elapsed_ms") > 0
+    age = datetime.now(UTC) - datetime.fromisoformat(found.pop("data_as_of"))
+    assert timedelta() < age < timedelta(minutes=5)
     assert found == {
         "columns": [{"name": "run_id", "type": "VARCHAR"}, {"name": "k", "type": "SMALLINT"}],
         "rows": [["run0", 3], ["run1", 3]],

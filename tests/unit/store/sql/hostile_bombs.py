@@ -69,4 +69,18 @@ GREEDY = [
     "SELECT cast(repeat('[', 30000000) AS JSON)",
 ]
 
-BOMBS = {"endless": ENDLESS, "greedy": GREEDY}
+STUBBORN = [
+    "SELECT jaro_similarity(repeat('ab', 20000000), repeat('ba', 20000000))",
+    "SELECT jaro_winkler_similarity(repeat('ab', 20000000), repeat('ba', 20000000))",
+    "SELECT levenshtein(repeat('a', 10000000), repeat('b', 10000000))",
+    "SELECT damerau_levenshtein(repeat('a', 100000), repeat('b', 100000))",
+    "SELECT editdist3(repeat('a', 10000000), repeat('b', 10000000))",
+    "SELECT lpad('x', 2000000 + n::INT, 'y') FROM range(2048) a(n)",
+    "SELECT rpad('x', 2000000000, 'y')",
+    "SELECT list_aggregate(range(100000000), 'histogram')",
+    "SELECT list_reduce(range(100000000), lambda x, y: x + y)",
+    "SELECT strftime(TIMESTAMP '2026-01-01', repeat('%c', 100000000))",
+]
+"""What DuckDB does not look up from until a row is done."""
+
+BOMBS = {"endless": ENDLESS, "greedy": GREEDY, "stubborn": STUBBORN}

@@ -66,6 +66,24 @@ TABLE_FUNCTIONS = [
         "query_table(['runs', 'requests'])",
         "json_execute_serialized_sql(json_serialize_sql('SELECT 1'))",
         "summary((FROM runs))",
+        *(
+            f"{name}({arguments})"
+            for name in ("histogram", "histogram_values")
+            for arguments in (
+                "duckdb_databases, path, technique := 'sample'",
+                "duckdb_settings, value, technique := 'sample'",
+                "'duckdb_databases', path",
+                "'runs', k",
+                "main.runs, k",
+                "pg_catalog.pg_settings, setting",
+                "runs, k, source := duckdb_databases",
+                "source := duckdb_databases, col_name := path",
+                "source := runs, col_name := k",
+                "(FROM runs), k",
+                "runs || '', k",
+                "runs.k, k",
+            )
+        ),
     )
 ]
 

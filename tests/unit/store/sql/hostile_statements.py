@@ -212,16 +212,13 @@ SCALARS = [
         "stats(1)",
         "json_serialize_plan('FROM read_csv(''{folder}/secret.csv'')')",
         "json_deserialize_sql(json_serialize_sql('SELECT 1'))",
-        "levenshtein(repeat('a', 10000000), repeat('b', 10000000))",
-        "damerau_levenshtein(repeat('a', 100000), repeat('b', 100000))",
-        "editdist3(repeat('a', 10000000), repeat('b', 10000000))",
-        "rpad('x', 2000000000, 'y')",
-        "lpad('x', 2000000 + n::INT, 'y') FROM range(2048) a(n)",
         "[current_setting(x) FOR x IN ['threads']]",
         "list_transform(['threads'], lambda x: current_setting(x))",
         "sum(current_setting('threads')::INT) OVER ()",
         "system(1)",
         "load_extension('httpfs')",
+        "format_type(23, 0)",
+        "get_block_size('runs')",
         "http_get('http://127.0.0.1:9')",
     )
 ]
@@ -256,6 +253,13 @@ NOT_SQL = [
     "SELECT " + "(SELECT " * 90 + "1" + ")" * 90,
     "SELECT 1 WHERE EXISTS (" * 90 + "SELECT 1" + ")" * 90,
     "SELECT " + "list_transform([1], lambda x: " * 50 + "1" + ")" * 50,
+    "WITH a0 AS (SELECT 1), "
+    + ", ".join(f"a{n + 1} AS (SELECT * FROM a{n} x, a{n} y)" for n in range(39))
+    + " SELECT * FROM a39",
+    "WITH RECURSIVE a0 AS (SELECT 1), "
+    + ", ".join(f"a{n + 1} AS (FROM a{n} UNION ALL FROM a{n})" for n in range(30))
+    + " EXPLAIN FROM a30",
+    "SELECT * FROM runs" + ", runs" * 500,
     "SELECT 'x' AS a0, " + ", ".join(f"a{n} || a{n} AS a{n + 1}" for n in range(40)),
 ]
 

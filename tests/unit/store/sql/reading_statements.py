@@ -58,4 +58,5 @@ READING = [
     "FROM runs ASOF JOIN (SELECT run_id, started_at FROM runs) b USING (run_id, started_at)",
     "SELECT 'INSERT INTO runs; COMMIT; read_csv(''/etc/passwd'')' AS \"DROP TABLE runs\"",
     "FROM histogram_values(decisions, depth)",
+    "SELECT levenshtein(a.text, b.text), lpad(a.text, 9, ' ') FROM decisions a, decisions b",
 ]

@@ -1,14 +1,11 @@
-"""Users' SQL: what does more than read is refused, what is too much is stopped.
-
-The statements run in processes of their own: see `hostile_batch`.
-"""
+"""Users' SQL: what does more than read is refused, what is too much is stopped."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from hostile_batch import ABORTS, outcomes
+from hostile_batch import outcomes
 from hostile_bombs import BOMBS
 from hostile_statements import REFUSED
 
@@ -33,11 +30,3 @@ def test_there_are_enough_hostile_statements() -> None:
 @pytest.mark.parametrize("family", BOMBS)
 def test_a_bomb_ends_within_its_limits(tmp_path: Path, family: str) -> None:
     assert outcomes("bombs", [family], tmp_path) == {family: {}}
-
-
-def test_a_statement_that_aborts_its_process_is_named_and_the_others_run(tmp_path: Path) -> None:
-    found = outcomes("aborts", [*ABORTS], tmp_path)
-    ((sql, why),) = found["first"].items()
-    assert sql == ABORTS["first"][1]
-    assert "Aborted" in why
-    assert found["next"] == {}
