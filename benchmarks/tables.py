@@ -351,6 +351,44 @@ def plan(name: str) -> Callable[[Figures], str]:
     return table
 
 
+def sql_snapshot(figures: Figures) -> str:
+    names = {
+        "in this process": "the same SQL of the app itself",
+        "first": "the first question: a process and a copy are made",
+        "nothing committed": "nothing was committed since the last one",
+        "a small commit": "something was committed: the log is copied",
+        "the file changed": "the log was moved into the file: all is copied",
+    }
+    rows = [
+        [title, number(median(figures["ms"][name]), 0), number(max(figures["ms"][name]), 0)]
+        for name, title in names.items()
+    ]
+    size = f"{figures['decisions']:,} decisions, {figures['bytes'] / 1e6:.0f} MB"
+    return with_source(figures, markdown([size, "median, ms", "at most, ms"], rows))
+
+
+def hostile_sql(figures: Figures) -> str:
+    names = {
+        "file": "all, on a file",
+        "lake": "all, on a shared store",
+        "memory": "memory bombs, ten times each, while runs are recorded",
+        "app": "questions to an app while bombs run in it",
+    }
+    rows = [
+        [
+            title,
+            f"{found['statements']:,}",
+            str(found["wrong"]),
+            number(median(found["back_s"]), 2),
+            number(max(found["back_s"]), 2),
+        ]
+        for name, title in names.items()
+        if (found := figures["targets"].get(name))
+    ]
+    head = ["", "statements", "wrong", "others answered after, s", "at most, s"]
+    return with_source(figures, markdown(head, rows))
+
+
 TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "embedded_speed": {"summary": embedded_summary, "methods": embedded_methods},
     "history_scale": {"store": history_store, "pages": history_pages},
@@ -358,6 +396,8 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "k_prediction": {"errors": k_errors},
     "k_prediction_vllm": {"errors": k_errors},
     "setup_time": {"seconds": setup_time},
+    "sql_snapshot": {"questions": sql_snapshot},
+    "hostile_sql": {"statements": hostile_sql},
     "first_token": {"first-minute": first_minute},
     "tracing_cost": {"ratios": tracing_cost},
     "speedup": {"categories": categories},

@@ -1,7 +1,7 @@
 """Hostile SQL, on a file and on a shared store whose PostgreSQL password is in its address.
 
-No effect, no secret, and others answered within 5 s of each statement. The default run has a slice on
-a file; the slow whole writes its figures to the file that SPECVIZ_FIGURES names
+No effect, no secret, and others answered within 5 s of each statement. The default run has a slice
+on a file; the slow whole writes its figures to the file that SPECVIZ_FIGURES names
 (`python -m benchmarks.hostile_sql`).
 """
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
 import pytest
-from postgres import Postgres
+from postgres import PASSWORD, Postgres
 
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
 from specviz.store.file import lake
+from specviz.store.location import Lake
 from specviz.store.sql.sandbox import run_sql
 
 
@@ -49,6 +51,10 @@ def shared(postgres: Postgres, files: Path, empty: str) -> Iterator[Store]:
         "ATTACH 'ducklake:postgres:dbname=x' AS other",
         "COPY (SELECT 1) TO '{files}/loot.csv'",
         "FROM '{files}/main/runs/*.parquet'",
+        "SELECT bin FROM histogram_values(duckdb_databases, path, technique := 'sample')",
+        "FROM histogram('duckdb_databases', path)",
+        f"FROM histogram_values({lake.CATALOG}.pg_catalog.pg_shadow, passwd)",
+        f"FROM histogram('{lake.CATALOG}.pg_catalog.pg_shadow', passwd)",
     ],
 )
 def test_users_sql_does_not_reach_behind_the_lake(
@@ -65,6 +71,50 @@ def test_users_sql_reads_the_lake(shared: Store) -> None:
         shared, "SELECT count(*), current_database() FROM steps JOIN requests USING (request_id)"
     )
     assert found.rows == ((0, "lake"),)
+
+
+READER = "CREATE ROLE reader LOGIN PASSWORD 'only reads'; " + (
+    "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader"
+)
+
+
+@pytest.mark.parametrize("reader", ["", "user=reader password='only reads'"])
+def test_without_the_guard_the_process_reads_and_sees_no_password(
+    postgres: Postgres,
+    files: Path,
+    empty: str,
+    reader: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    database = "with_reader" if reader else "without_reader"
+    postgres.create(database, empty)
+    if reader:
+        postgres.sql(database, READER)
+    monkeypatch.setenv("SPECVIZ_STORE_READER", reader)
+    monkeypatch.delenv("PGPASSWORD", raising=False)
+    with open_store(postgres.lake(database, files)) as store:
+        assert run_sql(store, "SELECT count(*) FROM runs").rows == ((0,),)
+        assert isinstance(store.location, Lake)
+        reading, password = store.location.for_reading()
+    monkeypatch.setenv("PGPASSWORD", password)
+    assert password == ("only reads" if reader else PASSWORD)
+    with closing(lake.connect_lake(reading, spill=tmp_path / "spill")) as connection:
+        for sql in (
+            f"CALL postgres_execute('{lake.CATALOG}', 'CREATE TABLE loot (a INT)')",
+            "INSERT INTO lake.runs (run_id) VALUES ('x')",
+            "CALL ducklake_expire_snapshots('lake', older_than => now())",
+        ):
+            with pytest.raises(duckdb.Error, match="read-only"):
+                connection.execute(sql)
+        seen = ""
+        for table in ("duckdb_databases()", "duckdb_secrets()", "duckdb_settings()"):
+            seen += str(connection.execute(f"FROM {table}").fetchall())
+        assert PASSWORD not in seen and "only reads" not in seen
+        if reader:
+            with pytest.raises(duckdb.Error, match="permission denied"):
+                shadow = f"FROM postgres_query('{lake.CATALOG}', 'SELECT passwd FROM pg_shadow')"
+                connection.execute(shadow)
 
 
 def test_without_the_guard_most_doors_are_closed_too(shared: Store, files: Path) -> None:

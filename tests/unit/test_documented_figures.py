@@ -27,6 +27,7 @@ NOT_MEASURED = {
     "docs/benchmarks.md": [],
     "docs/export-and-import.md": ["at most 24 MB of replays"],
     "docs/measurements.md": [],
+    "docs/reliability.md": [],
     "docs/shared-store.md": ["every 5 s instead of every 0.5 s", "every 10 minutes"],
 }
 """Limits, intervals and definitions, by document; each is a fact of the code, not a measurement."""

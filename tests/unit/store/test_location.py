@@ -91,3 +91,31 @@ def test_text_without_secrets_stays() -> None:
 def test_the_environment_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECVIZ_STORE", f"ducklake:postgres:{CATALOG};data=/x")
     assert default_location() == lake(f"ducklake:postgres:{CATALOG};data=/x")
+
+
+@pytest.mark.parametrize("written", ["secret", r"'it\'s secret\\ ;data=x'"])
+def test_for_reading_the_password_is_next_to_the_lake(
+    written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SPECVIZ_STORE_READER", raising=False)
+    monkeypatch.setenv("PGPASSWORD", "of the environment")
+    text = f"ducklake:postgres:dbname=a user=b password={written};data=/x"
+    reading, password = lake(text).for_reading()
+    assert "password" not in reading.catalog and "dbname=a user=b" in reading.catalog
+    assert password == ("secret" if written == "secret" else "it's secret\\ ;data=x")
+    assert lake("ducklake:postgres:dbname=a;data=/x").for_reading()[1] == "of the environment"
+
+
+def test_a_user_who_only_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    owned = lake("ducklake:postgres:dbname=a user=b password=c;data=/x")
+    monkeypatch.setenv("SPECVIZ_STORE_READER", "user=reader password='only reads'")
+    reading, password = owned.for_reading()
+    assert "user=reader" in reading.catalog and "user=b" not in reading.catalog
+    assert password == "only reads"
+    monkeypatch.delenv("PGPASSWORD", raising=False)
+    monkeypatch.setenv("SPECVIZ_STORE_READER", "user=reader")
+    assert owned.for_reading()[1] == ""
+    monkeypatch.setenv("SPECVIZ_STORE_READER", "only reads")
+    with pytest.raises(UsageError, match="SPECVIZ_STORE_READER is written user=") as raised:
+        owned.for_reading()
+    assert "only reads" not in str(raised.value)

@@ -170,6 +170,27 @@ def test_an_answer_has_what_was_committed_before_the_question(tmp_path: Path) ->
     assert [file.name for file in tmp_path.iterdir()] == ["runs.duckdb"]
 
 
+def test_questions_while_others_write(tmp_path: Path) -> None:
+    """Rows of one commit are all there or none; a later question never sees less."""
+    with open_store(tmp_path / "runs.duckdb") as store:
+        over = threading.Event()
+
+        def write(cursor: duckdb.DuckDBPyConnection) -> None:
+            cursor.execute("INSERT INTO saved_queries SELECT uuid(), 'x', now() FROM range(7000)")
+
+        def work() -> None:
+            while not over.is_set():
+                store.write(write)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        seen = [run_sql(store, "SELECT count(*) FROM saved_queries").rows[0][0] for _ in range(25)]
+        over.set()
+        thread.join()
+        assert seen == sorted(seen) and seen[-1] > seen[0]
+        assert not [count for count in seen if count % 7000]
+
+
 def test_copies_that_a_killed_process_left_are_removed(tmp_path: Path) -> None:
     left = tmp_path / "runs.duckdb.snapshot" / "3" / "runs.duckdb"
     left.parent.mkdir(parents=True)
