@@ -6,6 +6,8 @@ The same guard and limits as everywhere; the answer is what `specviz query --jso
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -13,11 +15,15 @@ from starlette.routing import Route
 
 from specviz.errors import StoreError, UsageError
 from specviz.runtime import current
+from specviz.store.sql.processes import AT_ONCE
 from specviz.store.sql.result import document
 from specviz.store.sql.sandbox import LIMIT_ROWS, run_sql
 from specviz.web.body import read_json
 
 MAX_BODY_BYTES = 256 * 1024
+
+_asking = ThreadPoolExecutor(2 * AT_ONCE, "sql-asking")
+"""Queries that wait must not keep the threads that store runs."""
 
 
 async def query(request: Request) -> JSONResponse:
@@ -30,7 +36,8 @@ async def query(request: Request) -> JSONResponse:
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         return _error(400, f'The body must be {{"sql": text, "limit": rows}}: {error}.')
     try:
-        found = await asyncio.to_thread(run_sql, current().store, sql, limit_rows=limit)
+        ask = partial(run_sql, current().store, sql, limit_rows=limit)
+        found = await asyncio.get_running_loop().run_in_executor(_asking, ask)
     except UsageError as error:
         return _error(400, str(error))
     except StoreError as error:

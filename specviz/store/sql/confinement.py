@@ -83,9 +83,9 @@ def confine_to(folder: Path, readable: Iterable[str]) -> bool:
     for path, access in allowed:
         _allow(libc, rules, path, access)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    confined = libc.syscall(_RESTRICT_SELF, rules, 0) == 0
+    is_confined = bool(libc.syscall(_RESTRICT_SELF, rules, 0) == 0)
     os.close(rules)
-    return confined
+    return is_confined
 
 
 def _allow(libc: ctypes.CDLL, rules: int, path: str, access: int) -> None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -126,13 +127,14 @@ class SqlProcess:
                 raise StoreError("The process for queries sent no answer: ask again.")
 
     def kill(self) -> None:
-        """End it now, whatever it does, and remove its files. Killing twice is allowed."""
-        if self._process.poll() is None:
-            self._process.kill()
-            try:
-                self._process.wait(DYING_S)
-            except subprocess.TimeoutExpired:
-                return  # the kernel has it; nothing of it comes back
+        """End it now, whatever it does. Any thread may; who waits for its answer gets Ended."""
+        self._process.kill()
+
+    def discard(self) -> None:
+        """Kill it and remove its files; it is not used any more."""
+        self._process.kill()
+        with suppress(subprocess.TimeoutExpired):  # the kernel has it; nothing of it comes back
+            self._process.wait(DYING_S)
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()

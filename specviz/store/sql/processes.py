@@ -118,10 +118,11 @@ class SqlProcesses:
         """Kill all of them and remove the copies; who waits for an answer gets a StoreError."""
         with self._lock:
             self._closed = True
-            processes = [*self._idle, *self._busy]
-            self._idle.clear()
-        for process in processes:
-            process.kill()
+            for process in self._busy:
+                process.kill()  # the thread that asked it discards it
+            idle, self._idle = self._idle, []
+        for process in idle:
+            process.discard()
         self._keeper.shutdown(wait=True, cancel_futures=True)
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -168,11 +169,13 @@ class SqlProcesses:
                         self._busy.add(process)
                         self._start_spare()
                         return process
-                    process.kill()
+                    process.discard()
             starting = self._start_spare()
             while not starting.done():
                 while_waiting()
                 wait([starting], WAITING_EVERY_S)
+            if starting.cancelled():
+                raise StoreError(CLOSED)
             starting.result()
 
     def _start_spare(self) -> Future[None]:
@@ -193,7 +196,7 @@ class SqlProcesses:
             if not self._closed:
                 self._idle.append(process)
                 return
-        process.kill()
+        process.discard()
 
     def _give_back(self, process: SqlProcess, *, is_good: bool) -> None:
         with self._lock:
@@ -201,7 +204,7 @@ class SqlProcesses:
             if is_good and not self._closed and len(self._idle) < WARM:
                 self._idle.append(process)
                 return
-        process.kill()
+        process.discard()
         with suppress(StoreError):  # closed meanwhile
             self._start_spare()
 
