@@ -71,10 +71,11 @@ class Snapshots:
         """
         with self._lock:
             as_of = datetime.now(UTC)
-            if not self._is_fresh():
-                replaced, self._newest = self._newest, self._made()
-                _remove_unused(replaced)
             snapshot = self._newest
+            if snapshot is None or not self._is_fresh(snapshot):
+                replaced, snapshot = snapshot, self._made()
+                self._newest = snapshot
+                _remove_unused(replaced)
             snapshot.users += 1
         try:
             yield snapshot.file, as_of
@@ -84,11 +85,8 @@ class Snapshots:
                 if snapshot is not self._newest:
                     _remove_unused(snapshot)
 
-    def _is_fresh(self) -> bool:
-        newest = self._newest
-        return (
-            newest is not None and newest.commits == self._database.commits and newest.file.exists()
-        )
+    def _is_fresh(self, snapshot: Snapshot) -> bool:
+        return snapshot.commits == self._database.commits and snapshot.file.exists()
 
     def _made(self) -> Snapshot:
         self._number += 1
