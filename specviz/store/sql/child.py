@@ -19,6 +19,7 @@ from typing import IO, Any
 import duckdb
 from duckdb import DuckDBPyConnection
 
+import specviz
 from specviz.analysis.text import terminal_text
 from specviz.errors import SpecvizError, StoreError, UsageError
 from specviz.store.file import lake
@@ -104,7 +105,8 @@ def _program() -> list[str]:
     """What Python and DuckDB may still have to read."""
     system = ("/usr", "/lib", "/lib64", "/etc/localtime", "/sys", "/dev/null", "/dev/urandom")
     own = ("/proc/self", "/proc/stat", "/proc/meminfo")
-    return [*system, *own, sys.prefix, sys.base_prefix, *sys.path]
+    packages = [path for path in sys.path if path.endswith("-packages")]
+    return [*system, *own, sys.prefix, sys.base_prefix, *packages, *specviz.__path__]
 
 
 def _connect(file: Path, spill: Path) -> DuckDBPyConnection:
