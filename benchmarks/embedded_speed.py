@@ -11,7 +11,7 @@ every method with a few K. The table shows the fastest arm of each group, chosen
 prompts (transformers' arms too); the JSON has all of them.
 
 speed-up     total time of our plain decoding / total time of the arm, over the prompts that both
-             answered with the same tokens; 95 % percentile bootstrap interval over prompts.
+             answered with the same tokens; 95 % interval over prompts.
 loop         share of an arm's wall time spent drafting and verifying (prefill included); the rest
              is the overhead of the loop. It must be at least 0.9.
 predicted    the speed-up that acceptance and step times allow: tokens per step × time of a plain

@@ -3,18 +3,20 @@
 Both servers run at the same time and answer one request at a time, each prompt on both in
 alternating order (A B, B A, …), untraced and greedy. A prompt counts only if both answers are
 equal, so that times are compared over the same tokens. The speed-up of a category is the ratio of
-total times, with a 95 % percentile bootstrap interval over prompts.
+total times, with a 95 % interval over prompts.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
+import numpy as np
+
 from benchmarks.results_file import add_save_option, save
+from specviz.analysis.interval import ratio_interval
 from specviz.analysis.metrics import Metrics, summarise
 from specviz.config import Prompt, Sampling
 from specviz.machine import hardware_summary
@@ -26,7 +28,6 @@ from specviz.servers.kinds import demo_spec
 from specviz.servers.launch.pool import ServerPool
 from specviz.trace import Trace, fold
 
-RESAMPLES = 2000
 MAX_TOKENS = 192
 
 
@@ -71,11 +72,10 @@ def speedup(pairs: Sequence[Pair]) -> float:
     return sum(_time(pair.baseline) for pair in pairs) / sum(_time(pair.method) for pair in pairs)
 
 
-def interval(pairs: Sequence[Pair], seed: int = 0) -> tuple[float, float]:
-    """95 % bootstrap interval over prompts."""
-    rng = random.Random(seed)
-    ratios = sorted(speedup(rng.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES))
-    return ratios[int(0.025 * RESAMPLES)], ratios[int(0.975 * RESAMPLES)]
+def interval(pairs: Sequence[Pair]) -> tuple[float | None, float | None]:
+    """The 95 % interval over prompts; None for too few."""
+    totals = np.array([[_time(pair.method), 1.0, _time(pair.baseline), 1.0] for pair in pairs])
+    return ratio_interval(totals, len(pairs)) or (None, None)
 
 
 def _time(trace: Trace) -> float:

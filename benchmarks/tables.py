@@ -228,6 +228,38 @@ def error(row: Mapping[str, Any], key: str) -> str:
 # The others
 
 
+def coverage(figures: Figures) -> str:
+    rows = [
+        [
+            row["world"],
+            str(row["prompts"]),
+            number(row["covered"], 3),
+            number(1 - row["covered"], 3),
+            number(row["picked_covered"], 3),
+        ]
+        for row in figures["rows"]
+    ]
+    head = ["noise", "prompts", "covered", "false changes", "picked K, covered"]
+    rounds = (
+        f"{figures['rounds']:,} simulated benchmarks and {figures['picked_rounds']:,} sweeps each."
+    )
+    return with_source(figures, markdown(head, rows), rounds)
+
+
+def held_out(figures: Figures) -> str:
+    rows = [
+        [
+            str(row["seed"]),
+            f"{row['checks']:,}",
+            number(row["inside"], 3),
+            number(row["inside_own_error"], 3),
+        ]
+        for row in figures["held_out"]
+    ]
+    head = ["seed", "predictions", "exact figure inside", "inside the method's own error alone"]
+    return with_source(figures, markdown(head, rows))
+
+
 def first_minute(figures: Figures) -> str:
     names = {
         "page_ready_s": "page ready, s after the start of the app",
@@ -393,6 +425,8 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "embedded_speed": {"summary": embedded_summary, "methods": embedded_methods},
     "history_scale": {"store": history_store, "pages": history_pages},
     "history_scale_five_best": {"size": history_size},
+    "coverage": {"coverage": coverage},
+    "k_prediction_error": {"held-out": held_out},
     "k_prediction": {"errors": k_errors},
     "k_prediction_vllm": {"errors": k_errors},
     "setup_time": {"seconds": setup_time},

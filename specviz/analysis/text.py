@@ -31,11 +31,11 @@ def probability_text(value: float | None) -> str | None:
 
 
 def percent_with(share: Interval) -> str:
-    """`58 %`, or `58 % (52 to 63)`."""
+    """`58 %`, or `52 to 63 % (58 %)`: the interval first."""
     text = f"{100 * share.value:.0f} %"
     if share.low is None or share.high is None:
         return text
-    return f"{text} ({100 * share.low:.0f} to {100 * share.high:.0f})"
+    return f"{100 * share.low:.0f} to {100 * share.high:.0f} % ({text})"
 
 
 # durations and sizes
@@ -84,10 +84,10 @@ def dollars(value: float | None) -> str | None:
 
 
 def dollars_with(figure: Interval | None) -> str | None:
-    """`$0.00170 ($0.00160 to $0.00182)`; the figure alone where it has no interval."""
+    """`$0.00160 to $0.00182 ($0.00170)`; the figure alone where it has no interval."""
     if figure is None or figure.low is None or figure.high is None:
         return None if figure is None else dollars(figure.value)
-    return f"{dollars(figure.value)} ({dollars(figure.low)} to {dollars(figure.high)})"
+    return f"{dollars(figure.low)} to {dollars(figure.high)} ({dollars(figure.value)})"
 
 
 # text of models, files and errors

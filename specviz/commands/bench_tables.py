@@ -43,15 +43,15 @@ def print_results(found: Document) -> None:
 
 
 def speedup_text(speedup: Document | None) -> str:
-    """`1.87× (1.66 to 2.05)`, without the interval where there are too few prompts."""
-    return "–" if speedup is None else Speedup(**speedup).text
+    """`1.87× (1.66 to 2.05), faster`, without the interval where there are too few prompts."""
+    return "–" if speedup is None else Speedup(**speedup).with_verdict
 
 
 def _table(title: str, cells: Sequence[Document]) -> Table:
     table = Table(title=title, title_justify="left", header_style="dim", box=None, pad_edge=False)
     table.add_column("arm", no_wrap=True)
     for name in COLUMNS:
-        table.add_column(name, justify="right", no_wrap=name.startswith("speed"))
+        table.add_column(name, justify="right", min_width=20 if name.startswith("speed") else None)
     disturbed = [_disturbed(cell) for cell in cells]
     if any(disturbed):
         table.add_column("disturbed", justify="right")

@@ -3,10 +3,12 @@
 The JSON, in dollars; null where a figure is not known (`docs/schemas/cost.schema.json`):
 
     basis, concurrency, usd_per_hour, requests_per_day, notes
+    measured_on  hardware of the benchmark; null for other bases
     baseline    name, requests_per_hour, usd_per_request, usd_per_million_tokens
     techniques  name, requests_per_hour, usd_per_request, usd_per_million_tokens,
                 saving_per_request, saving_share (0-1), saving_per_month (retraining deducted): each
                 of these value, low, high
+                verdict: faster, slower or undecided; null without an interval
                 training_usd, retrains, payback: outcome, requests, days
                 break_even: pays (everywhere, nowhere, up to, from, changing), concurrencies; null
                 without throughput at any concurrency
@@ -47,8 +49,17 @@ def cost(
     concurrency: Annotated[
         int | None, typer.Option(help="Concurrency at which requests/h were measured.")
     ] = None,
-    price: Annotated[float, typer.Option(help="$ per GPU hour.")] = A100_PRICE,
-    gpus: Annotated[int, typer.Option(min=1, help="Number of GPUs.")] = A100S,
+    price: Annotated[
+        float | None,
+        typer.Option(
+            help="$ per GPU hour, of the hardware that was measured "
+            f"(default without a benchmark: {A100_PRICE}, an A100)."
+        ),
+    ] = None,
+    gpus: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"Number of GPUs (default: 1 with a benchmark, else {A100S})."),
+    ] = None,
     requests_per_day: Annotated[float, typer.Option(help="Requests per day.")] = 50_000,
     training: Annotated[
         float | None,
@@ -68,8 +79,15 @@ def cost(
     """
     from specviz.analysis.cost.basis import typed
 
+    measured_on = None
     if benchmark is not None:
-        basis = _stored(benchmark, against, db)
+        basis, measured_on = _stored(benchmark, against, db)
+        if price is None:
+            raise UsageError(
+                f"Give --price, what an hour of this hardware costs: {measured_on}. List prices of "
+                "other hardware do not apply to it."
+            )
+        gpus = gpus or 1
     elif by_concurrency:
         basis = _published_curve(tokens_per_request)
     elif rate is not None and baseline_rate is not None:
@@ -81,20 +99,25 @@ def cost(
             "Give --rate and --baseline-rate together: one is compared with the other."
         )
     at = _place(basis, concurrency)
-    found = _document(basis, at, round(price * gpus, 9), requests_per_day, training, updates)
+    usd_per_hour = round((A100_PRICE if price is None else price) * (gpus or A100S), 9)
+    found = _document(basis, at, usd_per_hour, requests_per_day, training, updates)
+    found["measured_on"] = measured_on
     if as_json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
     else:
         _print(found)
 
 
-def _stored(benchmark: str, against: str | None, db: Path | None) -> Basis:
+def _stored(benchmark: str, against: str | None, db: Path | None) -> tuple[Basis, str]:
+    """The basis, and the hardware that it was measured on."""
     from specviz.analysis.benchmark.disturbance import disturbed_text
     from specviz.analysis.cost.basis import measured
     from specviz.bench.results import results_of
     from specviz.commands.stored_benchmark import store_with
+    from specviz.store.benchmarks.reads import read_benchmark
 
     with store_with(benchmark, db) as store:
+        hardware = store.read(read_benchmark, benchmark).hardware or "unknown hardware"
         results = results_of(store, benchmark)
     if disturbed := disturbed_text(results.cells):
         typer.echo(disturbed, err=True)
@@ -105,10 +128,10 @@ def _stored(benchmark: str, against: str | None, db: Path | None) -> Basis:
             "arm of method baseline to the plan."
         )
     if against is None:
-        return next(iter(bases.values()))
+        return next(iter(bases.values())), hardware
     if against not in bases:
         raise UsageError(f"There is no baseline {against!r}: choose from {'; '.join(bases)}.")
-    return bases[against]
+    return bases[against], hardware
 
 
 def _published_table() -> Basis:
@@ -196,6 +219,7 @@ def _technique(basis: Basis, way: Way, asked: Any) -> dict[str, Any]:
         "saving_per_month": asdict(found.saving_per_month),
         "training_usd": asked.training.usd,
         "retrains": asked.training.retrains,
+        "verdict": found.verdict,
         "payback": asdict(found.payback),
         "break_even": crossing
         and {
@@ -227,11 +251,14 @@ def _print(found: dict[str, Any]) -> None:
         "per request",
         "saving",
         "per month",
+        "verdict",
         "training",
         "paid back",
     )
     for name in names:
-        table.add_column(name, justify="left" if name in ("technique", "paid back") else "right")
+        table.add_column(
+            name, justify="left" if name in ("technique", "verdict", "paid back") else "right"
+        )
     base = found["baseline"]
     table.add_row(
         Text(base["name"]), digits(base["requests_per_hour"]), dollars(base["usd_per_request"])
@@ -243,10 +270,13 @@ def _print(found: dict[str, Any]) -> None:
             digits(each["requests_per_hour"]["value"]),
             dollars_with(Interval(**each["usd_per_request"])),
             percent_with(Interval(**each["saving_share"])),
-            dollars(each["saving_per_month"]["value"]),
+            dollars_with(Interval(**each["saving_per_month"])),
+            each["verdict"] or "",
             dollars(each["training_usd"]),
             paid.text,
         )
     console.print(table)
+    if found["measured_on"]:
+        console.print(Text(f"Measured on {found['measured_on']}."), style="dim")
     for note in found["notes"]:
         console.print(Text(note), style="dim")

@@ -14,7 +14,7 @@ The JSON has one object per question that was asked, null for the others:
               residual (null: nothing is ever rejected)
     k         benchmark, method, temperature, concurrency, category, memory_gb → benchmark_id,
               method, engine, place, sources: "measured here", "redrafted exactly", "predicted from
-              one run", each with note, best_k, best_speedup, plateau (Ks within 2 %) and ks: k,
+              one run", each with note, best_k, best_speedup, plateau (Ks as good) and ks: k,
               memory_gb, speedup (ratio, low, high, or null), and tpot_ms, mean_acceptance_length,
               draft_acceptance_rate (each value, low, high, or null)
 
@@ -278,7 +278,8 @@ def _print(found: dict[str, Any]) -> None:
             continue
         if name == "k":
             figures = {
-                source: f"K {one['best_k']}, {one['best_speedup']:.2f}× (as good: {one['plateau']})"
+                source: f"K {one['best_k']}, {one['best_speedup']:.2f}×, {one['verdict']} "
+                f"(as good: {one['plateau']})"
                 for source, one in figures["sources"].items()
                 if one["best_k"] is not None
             }

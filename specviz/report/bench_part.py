@@ -63,7 +63,7 @@ def _results(results: Json) -> list[str]:
 
 def _row(cell: Json) -> tuple[str | None, ...]:
     speedup = cell["speedup"]
-    return (cell["arm"], *cell_figures(cell), Speedup(**speedup).text if speedup else None)
+    return (cell["arm"], *cell_figures(cell), Speedup(**speedup).with_verdict if speedup else None)
 
 
 def _check(check: CounterCheck) -> str:

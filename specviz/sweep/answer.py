@@ -7,6 +7,7 @@ from typing import Any
 
 from specviz.analysis.benchmark.families import families
 from specviz.analysis.k.curves import KCurve, KFigures
+from specviz.analysis.verdict import verdict_of
 from specviz.bench.results import results_of
 from specviz.errors import UsageError
 from specviz.store import Store
@@ -60,6 +61,10 @@ def _shown(curve: KCurve, memory_gb: float | None) -> dict[str, Any]:
         "note": curve.note,
         "best_k": found and found.best.k,
         "best_speedup": found and found.best.speedup,
+        "best_low": found and found.low,
+        "best_high": found and found.high,
+        "verdict": found and found.verdict,
+        "more_prompts": found and found.more_prompts,
         "plateau": found and list(found.plateau),
         "ks": [_point(point) for point in curve.points],
     }
@@ -68,5 +73,10 @@ def _shown(curve: KCurve, memory_gb: float | None) -> dict[str, Any]:
 def _point(point: KFigures) -> dict[str, Any]:
     """A speed-up is a ratio with its interval, under the names that a benchmark gives it."""
     speedup = point.speedup
-    shown = speedup and {"ratio": speedup.value, "low": speedup.low, "high": speedup.high}
+    shown = speedup and {
+        "ratio": speedup.value,
+        "low": speedup.low,
+        "high": speedup.high,
+        "verdict": verdict_of(speedup.low, speedup.high),
+    }
     return {**asdict(point), "speedup": shown}

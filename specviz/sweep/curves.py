@@ -22,8 +22,19 @@ class Place:
 
 def measured(results: Results, arms: Sequence[ArmState], place: Place) -> KCurve:
     """The Ks of `arms`, which differ in K only, that were run there."""
-    cells = _cells(results, {arm.arm_index for arm in arms}, place)
-    return measured_curve(cells, _plain_bytes(results, arms[0], place))
+    indices = {arm.arm_index for arm in arms}
+    noise = next(
+        (
+            choice.noise
+            for choice in results.k_choices
+            if set(choice.arms) <= indices
+            and (choice.category, choice.temperature, choice.concurrency)
+            == (place.category, place.temperature, place.concurrency)
+        ),
+        None,
+    )
+    cells = _cells(results, indices, place)
+    return measured_curve(cells, _plain_bytes(results, arms[0], place), noise)
 
 
 def computed(known: Evidence | None, measured: KCurve) -> list[KCurve]:

@@ -24,7 +24,7 @@ class KChoice:
 
 
 def measured_k(chosen: Option, options: tuple[Option, ...], evidence: Evidence) -> KChoice | None:
-    """The K of the best option; the range are those as good within 2 %. None: it has no K."""
+    """The K of the best option, and the range of those as good. None: it has no K."""
     span = plateau(options, chosen)
     if span is None or chosen.k is None:
         return None

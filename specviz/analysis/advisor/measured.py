@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
-from specviz.analysis.benchmark.results import Cell, Results, Speedup
+from specviz.analysis.benchmark.results import Cell, KChoice, Results, Speedup
 from specviz.analysis.k.optimum import PLATEAU
 from specviz.analysis.text import digits
 from specviz.methods import Method
@@ -16,7 +16,9 @@ from specviz.methods import Method
 class Option:
     """One arm that drafts, at one temperature and load, with its baseline.
 
-    `category` None: all kinds of text. `memory_bytes` is what `memory_source` says.
+    `category` None: all kinds of text. `memory_bytes` is what `memory_source` says. Where several
+    Ks were measured, `speedup` of the one to use is corrected for the picking, `equivalent_ks` are
+    not worse beyond noise, and the others are passed over.
     """
 
     arm: str
@@ -34,6 +36,8 @@ class Option:
     request_throughput: float | None
     memory_bytes: int | None
     memory_source: str | None
+    equivalent_ks: tuple[int, ...] = ()
+    is_passed_over: bool = False
 
     @property
     def gains(self) -> bool | None:
@@ -69,7 +73,38 @@ class Measured:
 def measured_of(results: Results, source: str) -> Measured:
     """Every cell with a speed-up and a concurrency; of a method that the server names."""
     cells = [*results.cells, *results.categories]
-    return Measured(source, tuple(_option(cell) for cell in cells if _counts(cell)))
+    found = (_option(cell) for cell in cells if _counts(cell))
+    choice_of = {
+        (arm, *_place(choice)): choice for choice in results.k_choices for arm in choice.arms
+    }
+    arms = [cell.arm_index for cell in cells if _counts(cell)]
+    return Measured(
+        source,
+        tuple(
+            _picked(option, choice_of.get((arm, *_place(option))))
+            for arm, option in zip(arms, found, strict=True)
+        ),
+    )
+
+
+def _place(of: KChoice | Option) -> tuple[float, int | None, str | None]:
+    return of.temperature, of.concurrency, of.category
+
+
+def _picked(option: Option, choice: KChoice | None) -> Option:
+    if choice is None:
+        return option
+    if option.k != choice.k:
+        return replace(option, is_passed_over=True)
+    found = choice.speedup
+    corrected = replace(
+        option.speedup,
+        ratio=found.ratio,
+        low=found.low,
+        high=found.high,
+        more_prompts=found.more_prompts,
+    )
+    return replace(option, speedup=corrected, equivalent_ks=choice.equivalent_ks)
 
 
 def options_at(
@@ -97,10 +132,12 @@ def options_at(
 def best(options: Sequence[Option], slo: str | None, tpot_ms: float | None) -> Option | None:
     """The best option for the aim; None if there is none, or none keeps the TPOT limit.
 
-    Throughput and cost go by requests per second where they were measured for every option;
-    everything else by speed-up.
+    Of several Ks the one to use is considered, see `Option`, and another only where no such one
+    keeps the limit. Throughput and cost go by requests per second where they were measured for
+    every option; everything else by speed-up.
     """
-    kept = [one for one in options if slo != "tpot" or tpot_ms is None or _keeps(one, tpot_ms)]
+    fast = [one for one in options if slo != "tpot" or tpot_ms is None or _keeps(one, tpot_ms)]
+    kept = [one for one in fast if not one.is_passed_over] or fast
     rates = [one.request_throughput for one in kept]
     if slo in ("throughput", "cost") and all(rate is not None for rate in rates):
         return max(kept, key=lambda one: one.request_throughput or 0.0, default=None)
@@ -108,9 +145,12 @@ def best(options: Sequence[Option], slo: str | None, tpot_ms: float | None) -> O
 
 
 def plateau(options: Sequence[Option], chosen: Option) -> tuple[int, int] | None:
-    """The smallest and largest K of the method within `PLATEAU` of its best speed-up."""
+    """The smallest and largest K of the method that are as good: beyond noise, or within `PLATEAU`
+    of its best speed-up where noise is not known."""
     if not chosen.k:
         return None
+    if chosen.equivalent_ks:
+        return min(chosen.equivalent_ks), max(chosen.equivalent_ks)
     same = [one for one in options if one.family == chosen.family]
     top = max(one.speedup.ratio for one in same)
     good = [one.k for one in same if one.k and one.speedup.ratio >= (1 - PLATEAU) * top]
@@ -118,11 +158,10 @@ def plateau(options: Sequence[Option], chosen: Option) -> tuple[int, int] | None
 
 
 def interval_text(speedup: Speedup) -> str:
-    """`1.52× (1.32–1.74)`, or that there are too few prompts for an interval."""
-    ratio = f"{digits(speedup.ratio)}×"
+    """`1.32× to 1.74× (1.52×)`, or that there are too few prompts for an interval."""
     if speedup.low is None or speedup.high is None:
-        return f"{ratio}, too few prompts for an interval"
-    return f"{ratio} ({digits(speedup.low)}–{digits(speedup.high)})"
+        return f"{digits(speedup.ratio)}×, too few prompts for an interval"
+    return f"{digits(speedup.low)}× to {digits(speedup.high)}× ({digits(speedup.ratio)}×)"
 
 
 def figures_of(measured: Measured, option: Option) -> tuple[Figure, ...]:

@@ -97,7 +97,7 @@ def speedup_node(deployment: Deployment, chosen: Option | None) -> Node:
     if chosen.gains is None:
         return Node(
             "speedup", question, None, source, BREAK_EVEN.evidence, ratio, 1.0, TIMES,
-            flip=text if chosen.speedup.low is None else f"{text}: the interval spans 1×",
+            flip=text if chosen.speedup.low is None else f"{text}: {chosen.speedup.verdict_text}",
         )  # fmt: skip
     flip = f"{text}; {node.flip}"
     return Node(

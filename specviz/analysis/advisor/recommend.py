@@ -25,6 +25,8 @@ from specviz.analysis.advisor.technique import (
     technique_name,
 )
 from specviz.analysis.advisor.tree import Tree, Walk, grow
+from specviz.analysis.benchmark.results import Speedup
+from specviz.analysis.verdict import Verdict
 from specviz.methods import Method
 
 
@@ -50,7 +52,7 @@ class Recommendation:
     """`method`: to use if on, to measure if undecided, None if off or not known yet.
 
     `draft` is the one that was measured. `expected` are figures for `method`: measured here, or
-    published for other hardware and models.
+    published for other hardware and models. `measured` is the speed-up that decides, if any.
     """
 
     speculate: Speculate
@@ -67,6 +69,7 @@ class Recommendation:
     missing: tuple[Missing, ...]
     contradictions: tuple[Contradiction, ...]
     router: Router | None
+    measured: Speedup | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; the keys are the field names, the tree as a list of its questions."""
@@ -81,7 +84,10 @@ def recommend(deployment: Deployment) -> Recommendation:
     """Walk the tree and collect what follows from it."""
     tree = grow(deployment)
     leaf = tree.walk.leaf
+    measured = _measured_speedup(deployment)
     speculate = leaf.speculate if leaf else _open_end(tree.walk)
+    if speculate is Speculate.ON and measured and measured.low is not None:
+        speculate = _BY_VERDICT[measured.verdict]
     method, alternatives = _methods(tree, deployment, speculate)
     row = slo_row(deployment)
     k = _k(deployment, method, row)
@@ -100,7 +106,21 @@ def recommend(deployment: Deployment) -> Recommendation:
         missing=tuple(_missing(deployment, tree)),
         contradictions=contradictions(deployment, tree, method, row),
         router=_router(deployment, method, k),
+        measured=measured,
     )
+
+
+_BY_VERDICT = {
+    Verdict.FASTER: Speculate.ON,
+    Verdict.SLOWER: Speculate.OFF,
+    Verdict.UNDECIDED: Speculate.UNDECIDED,
+}
+"""A rule of thumb does not decide what was measured and is within noise."""
+
+
+def _measured_speedup(deployment: Deployment) -> Speedup | None:
+    chosen = chosen_option(deployment)
+    return None if chosen is None else chosen.speedup
 
 
 def _open_end(walk: Walk) -> Speculate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from specviz.analysis.advisor.branches import Speculate
 from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
 from specviz.analysis.advisor.k import KChoice
+from specviz.analysis.advisor.measured import interval_text
 from specviz.analysis.advisor.recommend import Reason, Recommendation
 from specviz.analysis.advisor.technique import technique_name
 from specviz.analysis.text import digits
@@ -12,13 +13,17 @@ from specviz.methods import Method
 
 
 def headline(found: Recommendation) -> str:
-    """`On: EAGLE-3, K 5`, or what has to be done first."""
+    """`On: EAGLE-3, K 5: 1.32× to 1.74× (1.52×)`, or what has to be done first."""
     leaf = found.leaf
     if found.speculate is Speculate.OFF:
         return leaf.label if leaf and leaf.label.startswith("Off") else "Off: optimise batching"
     technique = _technique(found)
+    decided = found.measured if found.measured and found.measured.low is not None else None
+    if found.speculate is Speculate.UNDECIDED and decided:
+        return f"Undecided: {interval_text(decided)}, {decided.verdict_text}"
     if found.speculate is Speculate.ON:
-        return f"On: {technique}" if technique else "On, technique not decided"
+        by = f": {interval_text(decided)}" if decided else ""
+        return f"On: {technique}{by}" if technique else "On, technique not decided"
     if leaf is None:
         first = found.missing[0].label if found.missing else ""
         return f"Undecided: {first} is not known" if first else "Undecided"
@@ -43,12 +48,12 @@ def k_text(k: KChoice) -> str:
 
 
 def figure_text(figure: Figure) -> str:
-    """`1.96× (1.78 to 2.15)`."""
+    """`1.78 to 2.15× (1.96×)`."""
     unit = figure.unit if figure.unit in ("", "×") else f" {figure.unit}"
     text = f"{digits(figure.value)}{unit}"
     if figure.low is None or figure.high is None:
         return text
-    return f"{text} ({digits(figure.low)} to {digits(figure.high)})"
+    return f"{digits(figure.low)} to {digits(figure.high)}{unit} ({text})"
 
 
 def reason_text(reason: Reason) -> str:

@@ -15,7 +15,8 @@ from specviz.analysis.benchmark.disturbance import (
 )
 from specviz.analysis.benchmark.quantiles import too_few
 from specviz.analysis.benchmark.results import Acceptance, ArmState, Cell, Speedup
-from specviz.analysis.benchmark.speedup import PROMPTS_NEEDED, TIME_PER_TOKEN
+from specviz.analysis.benchmark.speedup import TIME_PER_TOKEN
+from specviz.analysis.interval import PROMPTS_NEEDED
 from specviz.methods import Method
 
 MEANS_APART = 0.02
@@ -115,6 +116,11 @@ def _no_speedup(cell: Cell, arm: ArmState) -> str | None:
 def _few_prompts(speedup: Speedup | None) -> str | None:
     if speedup is None or speedup.low is not None:
         return None
+    if speedup.prompts >= PROMPTS_NEEDED:
+        return (
+            "All prompts ran in one block and share its slow moments: the speed-up has no "
+            "interval. More prompts make more blocks."
+        )
     prompts = "1 prompt is" if speedup.prompts == 1 else f"{speedup.prompts} prompts are"
     return f"{prompts} too few for an interval of the speed-up ({PROMPTS_NEEDED} needed)."
 

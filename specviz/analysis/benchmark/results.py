@@ -6,10 +6,12 @@ support is None, and `Cell.notes` says why.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from specviz.analysis.benchmark.disturbance import Disturbance
+from specviz.analysis.k.optimum import Noise
+from specviz.analysis.verdict import Verdict, no_interval_text, undecided_text, verdict_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,13 @@ class Quantiles:
 
 @dataclass(frozen=True, slots=True)
 class Speedup:
-    """Baseline over method, paired per prompt: ratio of totals and its 95 % bootstrap interval.
+    """Baseline over method, paired per prompt: ratio of totals and its 95 % interval.
 
-    The interval resamples prompts. `basis` is "time" where both arms gave the same output lengths,
-    "time per token" where they did not (sampled answers). `excluded` prompts had no comparable
-    pair. `low` and `high` are None for fewer prompts than an interval needs.
+    `basis` is "time" where both arms gave the same output lengths, "time per token" where they did
+    not (sampled answers). `excluded` prompts had no comparable pair. `low` and `high` are None for
+    fewer prompts or blocks than an interval needs. `blocks`: what the interval counts as
+    independent, prompts that shared a block as one; None: not known. `more_prompts` would decide
+    it, 0 where it is decided, None where too many or nobody knows.
     """
 
     ratio: float
@@ -52,6 +56,13 @@ class Speedup:
     prompts: int
     excluded: int
     basis: str
+    blocks: int | None = None
+    more_prompts: int | None = None
+    verdict: Verdict = Verdict.UNDECIDED
+    """Follows from the interval, whatever is given."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "verdict", verdict_of(self.low, self.high))
 
     @property
     def text(self) -> str:
@@ -59,6 +70,27 @@ class Speedup:
         if self.low is None or self.high is None:
             return f"{self.ratio:.2f}×"
         return f"{self.ratio:.2f}× ({self.low:.2f} to {self.high:.2f})"
+
+    @property
+    def with_verdict(self) -> str:
+        """`1.87× (1.66 to 2.05), faster`."""
+        return f"{self.text}, {self.verdict_text}"
+
+    @property
+    def interval_first(self) -> str:
+        """`1.66× to 2.05× (1.87×)`: where a decision depends on it."""
+        if self.low is None or self.high is None:
+            return f"{self.ratio:.2f}×"
+        return f"{self.low:.2f}× to {self.high:.2f}× ({self.ratio:.2f}×)"
+
+    @property
+    def verdict_text(self) -> str:
+        """`faster`, `slower`, or what would decide it."""
+        if self.low is None or self.high is None:
+            return no_interval_text(self.prompts, self.blocks)
+        if self.verdict is Verdict.UNDECIDED:
+            return undecided_text(self.more_prompts)
+        return self.verdict.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +220,39 @@ class ArmState:
 
 
 @dataclass(frozen=True, slots=True)
+class Corrected:
+    """A speed-up that was picked among several, corrected for that; see `Speedup` for the names."""
+
+    ratio: float
+    low: float | None
+    high: float | None
+    prompts: int
+    more_prompts: int | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class KChoice:
+    """Which of a method's measured `ks` at one place; `arms` by K. `category` None: all prompts.
+
+    `equivalent_ks` are not worse than the fastest beyond noise, `k` is the smallest of them and
+    `speedup` what it gains, corrected for the picking (`analysis/k/selection.py`). `noise` are the
+    replicates behind it, not printed.
+    """
+
+    arms: tuple[int, ...]
+    temperature: float
+    concurrency: int | None
+    request_rate: float | None
+    category: str | None
+    ks: tuple[int, ...]
+    k: int
+    equivalent_ks: tuple[int, ...]
+    speedup: Corrected
+    noise: Noise = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """All results of a benchmark. `cells` are all categories together, `categories` each one."""
 
@@ -196,10 +261,14 @@ class Results:
     categories: tuple[Cell, ...]
     checks: tuple[CounterCheck, ...]
     notes: tuple[str, ...]
+    k_choices: tuple[KChoice, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; the keys are the field names."""
-        return asdict(self)
+        found = asdict(self)
+        for choice in found["k_choices"]:
+            del choice["noise"]
+        return found
 
 
 def load_text(concurrency: int | None, request_rate: float | None) -> str:

@@ -1,43 +1,52 @@
-"""Speed-up of an arm over its baseline: paired per prompt, resampled by prompt.
+"""Speed-up of an arm over its baseline, paired per prompt.
 
-Requests of one prompt, and steps of one request, are correlated: an interval that resampled them
-would be too narrow. So everything here has one row per prompt.
+Requests of one prompt, and steps of one request, are correlated: an interval over them would be too
+narrow. So everything here has one row per prompt, and prompts that shared a block count as one
+(`analysis/interval.py`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Hashable
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from specviz.analysis.benchmark.results import Speedup
+from specviz.analysis.interval import (
+    PROMPTS_NEEDED,
+    by_unit,
+    ratio_replicates,
+    units_of,
+)
+from specviz.analysis.verdict import more_prompts
 
-PROMPTS_NEEDED = 5
-"""Fewer prompts give no interval."""
-RESAMPLES = 2000
-SEED = 20
 TIME, TIME_PER_TOKEN = "time", "time per token"
 
-_AT_ONCE = 1_000_000
-"""Draws held in memory at a time."""
 
-
-def speedup(pairs: pd.DataFrame, temperature: float, seed: int = SEED) -> Speedup | None:
-    """Baseline over method, a ratio of totals over prompts, with its 95 % percentile interval.
+def speedup(pairs: pd.DataFrame, temperature: float) -> Speedup | None:
+    """Baseline over method, a ratio of totals over prompts, with its 95 % interval.
 
     `pairs` are prompts as `paired` gives them. At temperature 0 only those count whose answers
     have equal lengths; above it, and where fewer than half have, time per output token is
     compared. None: no prompt can be compared.
     """
-    basis, chosen = _comparable(pairs, temperature)
+    basis, chosen = comparable(pairs, temperature)
     if chosen.empty:
         return None
-    low, high = None, None
-    totals = _per_prompt(chosen, basis)
-    if len(chosen) >= PROMPTS_NEEDED:
-        low, high = interval(totals, seed)
-    ratio = float(_ratio(totals.sum(axis=0)))
-    return Speedup(ratio, low, high, len(chosen), len(pairs) - len(chosen), basis)
+    totals = by_unit(per_prompt(chosen, basis), chosen["unit"].to_numpy())
+    sums = totals.sum(axis=0)
+    ratio = float((sums[2] / sums[0]) * (sums[1] / sums[3]))
+    prompts, blocks = len(chosen), len(totals)
+    low, high, more = None, None, None
+    if prompts >= PROMPTS_NEEDED:
+        replicates = ratio_replicates(totals)
+        (ends,) = replicates.ends
+        if ends is not None:
+            low, high = float(np.exp(ends[0])), float(np.exp(ends[1]))
+            more = more_prompts(ratio, low, high, prompts, replicates.freedom)
+    return Speedup(ratio, low, high, prompts, len(pairs) - prompts, basis, blocks, more)
 
 
 def measured_alongside(baseline: pd.DataFrame, method: pd.DataFrame) -> pd.DataFrame:
@@ -52,7 +61,8 @@ def paired(method: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
     Both are finished requests at the same temperature and load. `category` is the prompt's;
     `method_ms`, `baseline_ms`, `method_tokens`, `baseline_tokens`: repetitions averaged, turns
     summed. `both`: every turn was answered by both arms. `known`: and every length is known.
-    `equal`: and all repetitions of both arms have one length, turn by turn.
+    `equal`: and all repetitions of both arms have one length, turn by turn. `unit`: the same for
+    prompts that shared a block in either arm.
     """
     turns = _turns(method).add_suffix("_m").join(_turns(baseline).add_suffix("_b"), how="outer")
     both = turns["e2el_ms_m"].notna() & turns["e2el_ms_b"].notna()
@@ -75,30 +85,18 @@ def paired(method: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
     asked = pd.concat(
         [method[["prompt_index", "category"]], baseline[["prompt_index", "category"]]]
     )
-    return figures.join(every).join(asked.groupby("prompt_index")["category"].first())
+    found = figures.join(every).join(asked.groupby("prompt_index")["category"].first())
+    return found.assign(unit=found.index.map(_units(method, baseline)))
 
 
-def interval(totals: NDArray[np.float64], seed: int) -> tuple[float, float]:
-    """95 % percentile bootstrap interval (Efron 1979) of the ratio; totals: [prompts, 4]."""
-    rng = np.random.default_rng(seed)
-    prompts = len(totals)
-    rows = max(1, _AT_ONCE // prompts)
-    ratios = [
-        _ratio(_drawn(rng, min(rows, RESAMPLES - start), prompts) @ totals)
-        for start in range(0, RESAMPLES, rows)
-    ]
-    low, high = np.quantile(np.concatenate(ratios), [0.025, 0.975])
-    return float(low), float(high)
+def _units(*arms: pd.DataFrame) -> dict[Hashable, int]:
+    rows = pd.concat([arm[["prompt_index", "round_id", "block"]] for arm in arms])
+    blocks = rows.drop_duplicates().itertuples(index=False)
+    return units_of((row.prompt_index, (row.round_id, row.block)) for row in blocks)
 
 
-def _drawn(rng: np.random.Generator, rows: int, prompts: int) -> NDArray[np.float64]:
-    """How often each prompt is drawn in each resample: [rows, prompts], rows sum to prompts."""
-    draws = rng.integers(0, prompts, (rows, prompts)) + np.arange(rows)[:, None] * prompts
-    counts = np.bincount(draws.ravel(), minlength=rows * prompts).astype(np.float64)
-    return counts.reshape(rows, prompts)
-
-
-def _comparable(pairs: pd.DataFrame, temperature: float) -> tuple[str, pd.DataFrame]:
+def comparable(pairs: pd.DataFrame, temperature: float) -> tuple[str, pd.DataFrame]:
+    """What is compared, and the prompts that can be."""
     equal = pairs[pairs["equal"]]
     if temperature == 0 and 2 * len(equal) >= pairs["both"].sum():
         return TIME, equal
@@ -106,20 +104,13 @@ def _comparable(pairs: pd.DataFrame, temperature: float) -> tuple[str, pd.DataFr
     return TIME_PER_TOKEN, pairs[pairs["known"] & spoke]
 
 
-def _per_prompt(pairs: pd.DataFrame, basis: str) -> NDArray[np.float64]:
-    """[prompts, 4]: times of baseline and method, and what each time is per."""
-    counted = pairs[["baseline_ms", "method_ms", "baseline_tokens", "method_tokens"]]
+def per_prompt(pairs: pd.DataFrame, basis: str) -> NDArray[np.float64]:
+    """[prompts, 4]: time of the method, what it is per, and both of the baseline."""
+    counted = pairs[["method_ms", "method_tokens", "baseline_ms", "baseline_tokens"]]
     totals: NDArray[np.float64] = counted.to_numpy(dtype=float, copy=True)
     if basis == TIME:
-        totals[:, 2:] = 1.0
+        totals[:, [1, 3]] = 1.0
     return totals
-
-
-def _ratio(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[..., 4] to [...]: time over tokens of the baseline, over that of the method."""
-    baseline_ms, method_ms, baseline_per, method_per = np.moveaxis(totals, -1, 0)
-    ratio: NDArray[np.float64] = (baseline_ms / method_ms) * (method_per / baseline_per)
-    return ratio
 
 
 def _turns(samples: pd.DataFrame) -> pd.DataFrame:

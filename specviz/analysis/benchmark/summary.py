@@ -15,6 +15,7 @@ from specviz.analysis.benchmark.cells import (
 )
 from specviz.analysis.benchmark.checks import counter_checks
 from specviz.analysis.benchmark.disturbance import first_measurements, in_figures
+from specviz.analysis.benchmark.k_choice import k_choices
 from specviz.analysis.benchmark.notes import result_notes
 from specviz.analysis.benchmark.results import ArmState, Results, Slo
 
@@ -49,14 +50,14 @@ def summarise(
     counted, samples = first_measurements(samples), in_figures(samples)
     state_of = {arm.arm_index: arm for arm in arms}
     found = measured(samples, rounds)
-    cells = [
-        (state_of[key.arm_index], key, with_baseline(state_of[key.arm_index], key, found))
-        for key in found
-    ]
+    paired = {key: with_baseline(state_of[key.arm_index], key, found) for key in found}
+    cells = [(state_of[key.arm_index], key, cell) for key, cell in paired.items()]
+    texts = [] if samples.empty else sorted(samples["category"].dropna().unique())
     return Results(
         arms=tuple(arms),
         cells=tuple(whole_cell(*cell, slo) for cell in cells),
         categories=tuple(chain.from_iterable(category_cells(*cell, slo) for cell in cells)),
         checks=counter_checks(arms, counted, rounds),
         notes=result_notes(arms, samples),
+        k_choices=tuple(k_choices(arms, paired, [None, *texts])),
     )

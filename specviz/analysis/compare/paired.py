@@ -1,22 +1,33 @@
 """What changed between two runs on the same prompts, with intervals and a verdict in words.
 
 A figure is a ratio of totals over the prompts that both runs answered (repetitions averaged, the
-turns of a conversation summed), so long answers weigh as much as they take. Prompts are resampled,
-not requests or steps, which are correlated.
+turns of a conversation summed), so long answers weigh as much as they take. Intervals are over
+prompts, or blocks where prompts shared one (`analysis/interval.py`). Runs at different times differ
+by drift too, which prompts do not show: where both were repeated, what their repetitions differ by
+is in the interval of times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from specviz.analysis.benchmark.speedup import PROMPTS_NEEDED
-from specviz.analysis.compare.bootstrap import Array, ratio_interval
+from specviz.analysis.interval import (
+    PROMPTS_NEEDED,
+    Array,
+    Replicates,
+    by_unit,
+    ratio_replicates,
+    units_of,
+)
+from specviz.analysis.verdict import more_prompts, no_interval_text, undecided_text
 
 NO_DIFFERENCE = "no difference"
 WITHIN_NOISE = "within noise"
+"""How a verdict begins where the interval includes no change at all."""
 BETTER, WORSE = "better", "worse"
 
 
@@ -50,8 +61,10 @@ FIGURES = (
 class Change:
     """One figure of both runs over `prompts` shared prompts, and other / reference.
 
-    `low`, `high`: 95 % interval of `ratio`, None for fewer than five prompts or where a resample
-    has no ratio. `left_out`: shared prompts that this figure cannot be computed for, or whose
+    `low`, `high`: 95 % interval of `ratio`, None for fewer than five prompts, for one block, or
+    where one prompt has all there is. `blocks`: what the interval counts as independent.
+    `more_prompts` would decide it; None: too many, or nobody knows. `has_drift`: repetitions
+    widened it. `left_out`: shared prompts that this figure cannot be computed for, or whose
     answers differ in length where they must not. `ratio` is None where the reference is 0.
     """
 
@@ -63,6 +76,9 @@ class Change:
     high: float | None
     prompts: int
     left_out: int
+    blocks: int | None = None
+    more_prompts: int | None = None
+    has_drift: bool = False
 
     @property
     def difference(self) -> float:
@@ -74,14 +90,10 @@ class Change:
         """In words, whether the interval leaves room for no change at all."""
         if self.reference == self.other and self.low in (None, 1.0) and self.high in (None, 1.0):
             return NO_DIFFERENCE
-        if self.prompts == 1:
-            return "one prompt: no interval"
-        if self.prompts < PROMPTS_NEEDED:
-            return f"{self.prompts} prompts: no interval"
         if self.ratio is None or self.low is None or self.high is None:
-            return "no interval"
+            return no_interval_text(self.prompts, self.blocks)
         if self.low <= 1.0 <= self.high:
-            return WITHIN_NOISE
+            return f"{WITHIN_NOISE}: {undecided_text(self.more_prompts)}"
         return BETTER if (self.ratio < 1.0) is self.figure.less_is_better else WORSE
 
 
@@ -93,7 +105,8 @@ def changes(
     Both frames have one row per finished request, NaN where unknown: `prompt_key` (what was asked,
     earlier turns included), `conversation` (the prompt it belongs to: what is resampled),
     `ttft_ms`, `tpot_ms`, `e2el_ms`, `output_tokens`, `num_steps`, `num_draft_tokens`,
-    `num_accepted_tokens`.
+    `num_accepted_tokens`; of benchmarks also `block` (of requests that ran together) and
+    `repetition`, None or absent where there are none.
     """
     first, second = _measured(reference), _measured(other)
     shared = len(set(first["conversation"]) & set(second["conversation"]))
@@ -120,18 +133,61 @@ def _measured(requests: pd.DataFrame) -> pd.DataFrame:
 def _change(
     figure: Figure, reference: pd.DataFrame, other: pd.DataFrame, shared: int
 ) -> Change | None:
-    totals = _per_prompt(figure, reference, other)
-    if not len(totals):
+    totals, prompts = _per_unit(figure, reference, other)
+    if not prompts:
         return None
     sums = totals.sum(axis=0)
     level, other_level = float(sums[0] / sums[1]), float(sums[2] / sums[3])
     ratio = other_level / level if level > 0 else None
-    low, high = (ratio_interval(totals) if ratio is not None else None) or (None, None)
-    return Change(figure, level, other_level, ratio, low, high, len(totals), shared - len(totals))
+    left_out = shared - prompts
+    if ratio is None or prompts < PROMPTS_NEEDED:
+        return Change(figure, level, other_level, ratio, None, None, prompts, left_out, len(totals))
+    replicates = ratio_replicates(totals)
+    drift = _drift(figure, reference, other) if figure.is_time else 0.0
+    replicates = Replicates(replicates.values, replicates.shares, np.array([drift]))
+    (ends,) = replicates.ends
+    if ends is None:
+        return Change(figure, level, other_level, ratio, None, None, prompts, left_out, len(totals))
+    low, high = float(np.exp(ends[0])), float(np.exp(ends[1]))
+    more = None if drift else more_prompts(ratio, low, high, prompts, replicates.freedom)
+    return Change(
+        figure,
+        level,
+        other_level,
+        ratio,
+        low,
+        high,
+        prompts,
+        left_out,
+        len(totals),
+        more,
+        drift > 0,
+    )
 
 
-def _per_prompt(figure: Figure, reference: pd.DataFrame, other: pd.DataFrame) -> Array:
-    """[prompts, 4]: `over` and `per` of the reference and of the other run."""
+def _drift(figure: Figure, reference: pd.DataFrame, other: pd.DataFrame) -> float:
+    """Standard error of log(other / reference) by what the repetitions of either run differ by; 0
+    where one of them has fewer than two."""
+    parts = [_between_repetitions(figure, run) for run in (reference, other)]
+    return float(np.sqrt(sum(parts))) if all(part > 0 for part in parts) else 0.0
+
+
+def _between_repetitions(figure: Figure, run: pd.DataFrame) -> float:
+    """Variance of the mean logarithm of a figure over the repetitions of a run; 0: not known."""
+    if "repetition" not in run or run["repetition"].isna().any():
+        return 0.0
+    known = run[(run[figure.per] > 0) & run[figure.over].notna()]
+    every = known.groupby("prompt_key")["repetition"].nunique()
+    count = known["repetition"].nunique()
+    whole = known[known["prompt_key"].isin(every.index[every == count])]
+    if count < 2 or whole.empty:
+        return 0.0
+    sums = whole.groupby("repetition")[[figure.over, figure.per]].sum()
+    return float(np.log(sums[figure.over] / sums[figure.per]).var(ddof=1)) / count
+
+
+def _per_unit(figure: Figure, reference: pd.DataFrame, other: pd.DataFrame) -> tuple[Array, int]:
+    """[units, 4]: `over` and `per` of the reference and of the other run; and how many prompts."""
     first, second = _answers(figure, reference), _answers(figure, other)
     both = first.add_suffix("_reference").join(second.add_suffix("_other"), how="inner")
     if figure.same_length:
@@ -139,8 +195,20 @@ def _per_prompt(figure: Figure, reference: pd.DataFrame, other: pd.DataFrame) ->
         both = both[lengths.notna().all(axis=1) & (lengths.nunique(axis=1) == 1)]
     columns = ["over_reference", "per_reference", "over_other", "per_other"]
     prompts = both[columns].groupby(level="conversation").sum()
-    totals: Array = prompts.to_numpy(dtype=float, copy=True)
-    return totals
+    unit_of = conversation_units([reference, other])
+    totals = prompts.to_numpy(dtype=float, copy=True)
+    return by_unit(totals, [unit_of[prompt] for prompt in prompts.index]), len(prompts)
+
+
+def conversation_units(runs: Sequence[pd.DataFrame]) -> Mapping[Hashable, int]:
+    """The unit of each conversation: one for those that shared a block in any of the runs."""
+    together: list[tuple[Hashable, Hashable]] = []
+    for run in runs:
+        alone = [("alone", conversation) for conversation in run["conversation"]]
+        blocks = run["block"] if "block" in run else [None] * len(run)
+        own = [block or other for block, other in zip(blocks, alone, strict=True)]
+        together += zip(run["conversation"], own, strict=True)
+    return units_of(dict.fromkeys(together))
 
 
 def _answers(figure: Figure, requests: pd.DataFrame) -> pd.DataFrame:

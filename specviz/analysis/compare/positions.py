@@ -7,7 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from specviz.analysis.compare.bootstrap import Array, interval, resampled
+from specviz.analysis.compare.paired import conversation_units
+from specviz.analysis.interval import (
+    PROMPTS_NEEDED,
+    Array,
+    Replicates,
+    by_unit,
+    left_out,
+    shares_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,30 +32,39 @@ def rates_by_position(requests: pd.DataFrame) -> list[PositionRate]:
     """Unconditional acceptance of finished requests by position; none if nothing was drafted.
 
     `acceptance_rate_per_pos` of each request (list or None) counts with its `num_drafts`, which is
-    exact: they are shares of it. The interval resamples `conversation`s.
+    exact: they are shares of it. The interval is over `conversation`s, or their blocks, on the
+    logistic scale.
     """
     counted = requests[(requests["num_drafts"] > 0) & requests["acceptance_rate_per_pos"].notna()]
     if not len(counted):
         return []
-    totals = _per_prompt(counted)
-    draws = resampled(totals)
-    rates = totals[:, 1:].sum(axis=0) / totals[:, 0].sum()
+    totals, prompts = _per_unit(counted)
+    sums = left_out(totals)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = sums[:, 1:] / sums[:, :1]
+        odds = np.log(rates / (1 - rates))
+    ends = Replicates(odds, shares_of(totals[:, 0])).ends
     found = []
-    for place, rate in enumerate(rates):
-        ends = None
-        if draws is not None:
-            ends = interval(draws[:, place + 1] / draws[:, 0], len(totals))
-        found.append(PositionRate(place + 1, float(rate), *(ends or (None, None))))
+    for place, rate in enumerate(rates[0]):
+        own = ends[place] if prompts >= PROMPTS_NEEDED else None
+        low, high = (None, None) if own is None else (_rate(own[0]), _rate(own[1]))
+        found.append(PositionRate(place + 1, float(rate), low, high))
     return found
 
 
-def _per_prompt(counted: pd.DataFrame) -> Array:
-    """[prompts, 1 + positions]: drafts, and how many of them were accepted at each position."""
+def _rate(odds: float) -> float:
+    return float(1 / (1 + np.exp(-odds)))
+
+
+def _per_unit(counted: pd.DataFrame) -> tuple[Array, int]:
+    """[units, 1 + positions]: drafts, and how many of them were accepted at each position; and how
+    many prompts."""
     depths = max(map(len, counted["acceptance_rate_per_pos"]))
     drafts = counted["num_drafts"].to_numpy(dtype=float)
     rates = np.zeros((len(counted), depths))
     for row, own in enumerate(counted["acceptance_rate_per_pos"]):
         rates[row, : len(own)] = own
     counts = pd.DataFrame(np.column_stack([drafts, rates * drafts[:, None]]))
-    totals: Array = counts.groupby(counted["conversation"].to_numpy()).sum().to_numpy()
-    return totals
+    prompts = counts.groupby(counted["conversation"].to_numpy()).sum()
+    unit_of = conversation_units([counted])
+    return by_unit(prompts.to_numpy(), [unit_of[one] for one in prompts.index]), len(prompts)

@@ -53,8 +53,8 @@ def to_mind(reference: RunConfig, other: RunConfig, *, side_by_side: bool) -> li
         notes.append("both were traced: their times include what tracing takes")
     if not side_by_side:
         notes.append(
-            "measured at another time than the reference: what else the machine did then is not "
-            "in the intervals, which are over prompts"
+            "measured at another time than the reference: drift of the machine between them is in "
+            "no interval, except of times where both were repeated (what repetitions differ by)"
         )
     return notes
 

@@ -13,6 +13,7 @@ from specviz.analysis.cost.payback import (
     payback,
 )
 from specviz.analysis.cost.request import cost_per_million_tokens, cost_per_request
+from specviz.analysis.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,16 @@ class Answer:
     payback: Payback
     payback_best: Payback | None
     payback_worst: Payback | None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether serving is faster, and so cheaper; None without an interval."""
+        low, high = self.saving_per_request.low, self.saving_per_request.high
+        if low is None or high is None:
+            return None
+        if low > 0:
+            return Verdict.FASTER
+        return Verdict.SLOWER if high < 0 else Verdict.UNDECIDED
 
 
 def answer(question: Question) -> Answer:

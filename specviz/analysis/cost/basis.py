@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from specviz.analysis.benchmark.results import Cell, Results
+from specviz.analysis.benchmark.results import Cell, KChoice, Results
 from specviz.analysis.cost.answer import Served
 from specviz.analysis.cost.interval import Interval
 from specviz.errors import UsageError
@@ -20,6 +20,8 @@ class Way:
     name: str
     method: str
     served: Mapping[int | None, Served]
+    is_passed_over: bool = False
+    """Another K of its method is not worse and smaller."""
 
     @property
     def output_throughput(self) -> dict[int, float]:
@@ -56,7 +58,12 @@ class Basis:
             offered = self.concurrencies(way)
             return way.served[offered[0]].requests_per_hour.value if offered else 0.0
 
-        return max(self.techniques, key=most)
+        return max(self.picked, key=most)
+
+    @property
+    def picked(self) -> tuple[Way, ...]:
+        """Of each method the K to use."""
+        return tuple(way for way in self.techniques if not way.is_passed_over) or self.techniques
 
     def concurrencies(self, way: Way) -> list[int | None]:
         """Where a technique can be compared with the baseline, ascending."""
@@ -73,7 +80,7 @@ LENGTHS = (
 )
 MEASURED_INTERVAL = (
     "Intervals: the relative 95 % interval of the speed-up, paired per prompt, applied to the "
-    "technique's requests per hour."
+    "technique's requests per hour; of a K that was picked among several, corrected for that."
 )
 
 
@@ -142,16 +149,37 @@ def measured(results: Results) -> tuple[Basis, ...]:
         here = [cell for cell in cells if cell.temperature == temperature]
         for index in sorted({arm.baseline for arm in results.arms if arm.baseline is not None}):
             own = [cell for cell in here if arms[cell.arm_index].baseline == index]
-            basis = _measured(own, index, f"{arms[index].arm}, temperature {temperature:g}")
+            choices = [one for one in results.k_choices if one.temperature == temperature]
+            title = f"{arms[index].arm}, temperature {temperature:g}"
+            basis = _measured(own, index, title, choices)
             if basis is not None:
                 found.append(basis)
     return tuple(found)
 
 
-def _measured(cells: Sequence[Cell], baseline: int, title: str) -> Basis | None:
+def _measured(
+    cells: Sequence[Cell], baseline: int, title: str, choices: Sequence[KChoice]
+) -> Basis | None:
+    picked = {
+        (arm, choice.concurrency): choice
+        for choice in choices
+        if choice.category is None
+        for arm in choice.arms
+    }
     closed = [cell for cell in cells if cell.concurrency is not None]
     ways = {
-        index: Way(own[0].arm, own[0].method, {cell.concurrency: _served(cell) for cell in own})
+        index: Way(
+            own[0].arm,
+            own[0].method,
+            {
+                cell.concurrency: _served(cell, picked.get((index, cell.concurrency)))
+                for cell in own
+            },
+            all(
+                (choice := picked.get((index, cell.concurrency))) is not None and choice.k != cell.k
+                for cell in own
+            ),
+        )
         for index in sorted({cell.arm_index for cell in closed})
         if (own := [cell for cell in closed if cell.arm_index == index])
     }
@@ -166,15 +194,18 @@ def _measured(cells: Sequence[Cell], baseline: int, title: str) -> Basis | None:
     return Basis(title, ways[baseline], techniques, tuple(notes))
 
 
-def _served(cell: Cell) -> Served:
+def _served(cell: Cell, choice: KChoice | None) -> Served:
     """With the speed-up's relative interval: at a fixed concurrency the time that requests take
     and how many are served are inversely proportional (Little's law)."""
     assert cell.request_throughput is not None
     rate, speedup = 3600 * cell.request_throughput, cell.speedup
     if speedup is None or speedup.low is None or speedup.high is None:
         return Served(Interval(rate), cell.output_throughput)
-    low, high = rate * speedup.low / speedup.ratio, rate * speedup.high / speedup.ratio
-    return Served(Interval(rate, low, high), cell.output_throughput)
+    found = choice.speedup if choice is not None and choice.k == cell.k else speedup
+    assert found.low is not None and found.high is not None
+    per = rate / speedup.ratio
+    tok_s = cell.output_throughput and cell.output_throughput * found.ratio / speedup.ratio
+    return Served(Interval(per * found.ratio, per * found.low, per * found.high), tok_s)
 
 
 def _of_throughput(tok_s: Mapping[int, float], tokens: float) -> dict[int | None, Served]:

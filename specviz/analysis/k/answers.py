@@ -13,7 +13,7 @@ Key = tuple[int, int]
 class Answer:
     """One request. Times ms since it was sent; `drafted` and `accepted` of each step that drafted,
     empty for plain decoding. `num_chunks`: reads that brought tokens, each of a step or of several;
-    0: unknown."""
+    0: unknown. `block`: requests that ran together have the same; None: it ran alone."""
 
     key: Key
     category: str | None
@@ -23,6 +23,7 @@ class Answer:
     drafted: tuple[int, ...] = ()
     accepted: tuple[int, ...] = ()
     num_chunks: int = 0
+    block: str | None = None
 
     @property
     def num_undrafted(self) -> int:

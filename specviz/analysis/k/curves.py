@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+import numpy as np
 
 from specviz.analysis import theory
 from specviz.analysis.benchmark.results import Cell
-from specviz.analysis.k.optimum import Choice, Optimum, optimum
+from specviz.analysis.interval import Replicates
+from specviz.analysis.k.optimum import Choice, Noise, Optimum, optimum
 from specviz.analysis.k.predict import Estimate, Prediction
 from specviz.reference import published
 
@@ -43,11 +46,17 @@ class KFigures:
 
 @dataclass(frozen=True, slots=True)
 class KCurve:
-    """One source's figures by K, ascending; `note` says how they came about."""
+    """One source's figures by K, ascending; `note` says how they came about.
+
+    `noise` of the speed-ups; where there is none, `prompts` says how many they rest on, 0 for a
+    formula's and published ones.
+    """
 
     source: Source
     points: tuple[KFigures, ...]
     note: str
+    noise: Noise | None = field(default=None, compare=False, repr=False)
+    prompts: int = 0
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -59,8 +68,10 @@ class KCurve:
         )
 
     def optimum(self, memory_limit_gb: float | None = None) -> Optimum | None:
-        """The best K; None if none fits, or of a single K: nobody knows whether it is the best."""
-        return optimum(self.choices, memory_limit_gb) if len(self.choices) > 1 else None
+        """The K to use; None if none fits, or of a single K, which nothing is compared with."""
+        if len(self.choices) < 2:
+            return None
+        return optimum(self.choices, memory_limit_gb, self.noise, self.prompts)
 
 
 def exactly(value: float | None) -> Estimate | None:
@@ -68,8 +79,11 @@ def exactly(value: float | None) -> Estimate | None:
     return None if value is None else Estimate(value, None, None)
 
 
-def measured_curve(cells: Sequence[Cell], plain_bytes: int | None) -> KCurve:
-    """Cells of arms that differ in K only, at one temperature, load and category.
+def measured_curve(
+    cells: Sequence[Cell], plain_bytes: int | None, noise: Noise | None = None
+) -> KCurve:
+    """Cells of arms that differ in K only, at one temperature, load and category, and the noise of
+    their speed-ups where they can be compared.
 
     Memory is what the arm took beyond `plain_bytes`, its baseline's; None: unknown.
     """
@@ -91,8 +105,10 @@ def measured_curve(cells: Sequence[Cell], plain_bytes: int | None) -> KCurve:
         for cell in cells
         if cell.k is not None
     ]
-    note = "Each K was run; intervals resample prompts."
-    return KCurve(Source.MEASURED, tuple(sorted(points, key=lambda point: point.k)), note)
+    note = "Each K was run."
+    prompts = max((cell.speedup.prompts for cell in cells if cell.speedup), default=0)
+    ascending = tuple(sorted(points, key=lambda point: point.k))
+    return KCurve(Source.MEASURED, ascending, note, noise, prompts)
 
 
 def predicted_curve(
@@ -111,7 +127,18 @@ def predicted_curve(
         )
         for prediction in predictions
     )
-    return KCurve(source, points, note)
+    noises = [one.log_speedup for one in predictions]
+    noise = None
+    if noises and all(found is not None for found in noises):
+        parts = [found for found in noises if found is not None]
+        replicates = Replicates(
+            np.hstack([part.values for part in parts]),
+            parts[0].shares,
+            np.concatenate([part.own_error for part in parts]),
+        )
+        noise = Noise(tuple(one.k for one in predictions), replicates, predictions[0].prompts)
+    prompts = max((one.prompts for one in predictions), default=0)
+    return KCurve(source, points, note, noise, prompts)
 
 
 def formula_curve(alpha: float, cost: float, ks: Sequence[int]) -> KCurve:

@@ -9,9 +9,9 @@ smaller batches of a range are never given a K that only larger ones bear.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from specviz.analysis.k.optimum import Choice, optimum
+from specviz.analysis.k.optimum import Optimum
 
 LARGEST_BATCH = 256
 """vLLM's usual max_num_seqs."""
@@ -20,7 +20,8 @@ LARGEST_BATCH = 256
 @dataclass(frozen=True, slots=True)
 class Range:
     """Batch sizes `first` to `last` use `k`. `speedup` is the one measured at `measured_at`
-    requests at once; `is_guess`: beyond the largest that was measured."""
+    requests at once, `shown` has its interval and verdict; `is_guess`: beyond the largest that
+    was measured."""
 
     first: int
     last: int
@@ -28,32 +29,27 @@ class Range:
     speedup: float
     measured_at: int
     is_guess: bool = False
+    shown: str = field(default="", compare=False)
 
 
-def schedule(
-    grid: Mapping[int, Sequence[Choice]], largest_batch: int = LARGEST_BATCH
-) -> tuple[Range, ...]:
-    """Ranges from measured choices by concurrency; neighbours with one K are joined.
+def schedule(grid: Mapping[int, Optimum], largest_batch: int = LARGEST_BATCH) -> tuple[Range, ...]:
+    """Ranges from the K to use by concurrency; neighbours with one K are joined.
 
-    K is 0 where the best of a concurrency is not faster than plain decoding. Beyond the largest
-    concurrency its K goes on. Empty without choices.
+    K is 0 where it is not faster than plain decoding beyond noise. Beyond the largest concurrency
+    its K goes on. Empty without a concurrency.
     """
-    best = {
-        concurrency: found.best
-        for concurrency in sorted(grid)
-        if (found := optimum(grid[concurrency])) is not None and concurrency <= largest_batch
-    }
     ranges: list[Range] = []
     first = 1
-    for concurrency, choice in best.items():
-        k = choice.k if choice.speedup > 1 else 0
-        ranges.append(Range(first, concurrency, k, choice.speedup, concurrency))
+    for concurrency, found in sorted(grid.items()):
+        if concurrency > largest_batch:
+            break
+        k = found.best.k if found.is_worth_it else 0
+        shown = f"{found.speedup_text}, {found.verdict_text}"
+        ranges.append(Range(first, concurrency, k, found.best.speedup, concurrency, shown=shown))
         first = concurrency + 1
     if ranges and first <= largest_batch:
         last = ranges[-1]
-        ranges.append(
-            Range(first, largest_batch, last.k, last.speedup, last.measured_at, is_guess=True)
-        )
+        ranges.append(replace(last, first=first, last=largest_batch, is_guess=True))
     return tuple(ranges)
 
 

@@ -16,7 +16,8 @@ from specviz.store.runs.tables import insert_arrow
 _ANSWERS = """
     SELECT samples.prompt_index, samples.turn, requests.category, requests.output_text,
         requests.output_tokens, requests.ttft_ms, requests.e2el_ms, requests.num_steps,
-        samples.token_ids, samples.per_step_drafted, samples.per_step_accepted
+        samples.token_ids, samples.per_step_drafted, samples.per_step_accepted,
+        samples.round_id || '/' || samples.block AS block
     FROM samples JOIN requests USING (request_id) JOIN rounds USING (round_id)
         JOIN runs ON runs.run_id = rounds.run_id
     WHERE samples.benchmark_id = $1 AND rounds.arm_index = $2 AND requests.status = 'finished'
@@ -79,6 +80,7 @@ def read_answers(
                 drafted=tuple(row["per_step_drafted"] or ()),
                 accepted=tuple(row["per_step_accepted"] or ()),
                 num_chunks=row["num_steps"],
+                block=row["block"],
             ),
             row["output_text"],
             tuple(row["token_ids"]) if row["token_ids"] is not None else None,

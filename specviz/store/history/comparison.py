@@ -45,11 +45,13 @@ _REQUESTS = f"""
         md5(requests.output_text) AS text_key,
         coalesce(asked.prompt_key, md5(requests.prompt)) AS prompt_key,
         coalesce(asked.conversation, md5(requests.prompt)) AS conversation,
-        coalesce(asked.turn, 0) AS turn, requests.ttft_ms, requests.tpot_ms, requests.e2el_ms,
+        coalesce(asked.turn, 0) AS turn, asked.block, asked.repetition,
+        requests.ttft_ms, requests.tpot_ms, requests.e2el_ms,
         requests.output_tokens, requests.num_steps, requests.num_drafts,
         requests.num_draft_tokens, requests.num_accepted_tokens, requests.acceptance_rate_per_pos
     FROM requests LEFT JOIN (
-        SELECT samples.request_id, samples.turn,
+        SELECT samples.request_id, samples.turn, rounds.repetition,
+            samples.round_id || '/' || samples.block AS block,
             md5(array_to_string(
                 earlier || turns[1:samples.turn + 1], {TURNS_APART})) AS prompt_key,
             md5(array_to_string(earlier || turns[1:1], {TURNS_APART})) AS conversation
@@ -58,6 +60,7 @@ _REQUESTS = f"""
                 list_transform(earlier, message -> message.content) AS earlier
             FROM benchmark_prompts
         ) AS prompts USING (benchmark_id, prompt_index)
+            JOIN rounds ON rounds.round_id = samples.round_id
         WHERE samples.run_id IN ({{marks}})
     ) AS asked ON asked.request_id = requests.request_id
     WHERE requests.run_id IN ({{marks}}) AND requests.output_text IS NOT NULL

@@ -120,7 +120,7 @@ def _short(model: str | None) -> str | None:
 
 def speedup_text(cell: Cell) -> str | None:
     """`1.67× (1.48 to 1.84)`; without an interval where there are too few prompts."""
-    return None if cell.speedup is None else cell.speedup.text
+    return None if cell.speedup is None else cell.speedup.with_verdict
 
 
 def quantile(name: str, which: str) -> Column:

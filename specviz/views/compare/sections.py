@@ -23,9 +23,11 @@ from specviz.views.shared.text import counted, escaped
 
 KEPT = 32
 CHANCE = (
-    "Figures are ratios of totals over the shared prompts, so long answers weigh more; intervals "
-    "resample prompts (95 %). Without any real change about one comparison in twenty falls outside "
-    "of its interval by chance. E2E counts prompts whose answers are equally long in both."
+    "Figures are ratios of totals over the shared prompts, so long answers weigh more; 95 % "
+    "intervals are over prompts, or blocks of prompts that ran together. Without any real change "
+    "about one comparison in twenty of arms that took turns falls outside of its interval by "
+    "chance; of runs at different times more do, because the machine drifts in between. E2E counts "
+    "prompts whose answers are equally long in both."
 )
 
 
@@ -53,7 +55,7 @@ def positions(compared: Compared) -> None:
     )
     st.caption(
         f"{whose} Accepted at the position / steps that drafted (unconditional); the 95 % "
-        "intervals resample prompts and need five of them; results from elsewhere have none."
+        "intervals are over prompts and need five of them; results from elsewhere have none."
     )
     show_figures(tables.position_table(lines), words={"run"})
 
@@ -183,7 +185,7 @@ def _state(arm: RunArm) -> tuple[str, int]:
     return arm.key, len(arm.finished)
 
 
-@st.cache_data(max_entries=KEPT, show_spinner="Resampling the prompts")
+@st.cache_data(max_entries=KEPT, show_spinner="Comparing the prompts")
 def _cached_changes(
     reference: tuple[str, int],
     other: tuple[str, int],

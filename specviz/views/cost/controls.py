@@ -24,7 +24,7 @@ from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.views.cost import state
 from specviz.views.cost.case import Case
-from specviz.views.shared.benchmark_results import open_results
+from specviz.views.shared.benchmark_results import first_opened, open_results
 from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound, keep_among
 
@@ -47,9 +47,14 @@ def choose_case(store: Store) -> Case:
         way = _technique(basis)
         at = _concurrency(basis, way)
     except UsageError:
-        _circumstances("")  # still there, with what was typed into them
+        _circumstances("", row)  # still there, with what was typed into them
         raise
-    gpu, usd_per_gpu_hour, gpus, traffic, training = _circumstances(way.method)
+    gpu, usd_per_gpu_hour, gpus, traffic, training = _circumstances(way.method, row)
+    if usd_per_gpu_hour is None and row is not None:
+        raise UsageError(
+            f"Type what an hour of this hardware costs: {row.hardware or 'unknown hardware'}, on "
+            "which the benchmark was measured. List prices of other hardware do not apply to it."
+        )
     if usd_per_gpu_hour is None:
         raise UsageError("Type what an hour of one GPU costs: no list price is shipped for it.")
     # 3.26 * 4 is 13.04, not the 13.040000000000001 that floats may make of a product
@@ -57,15 +62,20 @@ def choose_case(store: Store) -> Case:
     question = Question(usd_per_hour, basis.baseline.served[at], way.served[at], traffic, training)
     place = None
     if row is not None and gpu != OWN_MACHINE:
-        place = f"Measured on {row.hardware or 'hardware unknown'}, priced as {gpus} × {gpu}."
+        place = (
+            f"Measured on {row.hardware or 'unknown hardware'}: the price of {gpus} × {gpu} does "
+            "not apply unless that is what it is."
+        )
     curve = basis if source != state.TABLE else published_by_concurrency(mean_tokens_of_the_mix())
     disturbance = None if row is None else disturbed_text(open_results(store, row).results.cells)
     return Case(basis, way, at, question, curve, place, disturbance)
 
 
-def _circumstances(method: str) -> tuple[str, float | None, int, float, Training]:
+def _circumstances(
+    method: str, row: BenchmarkRow | None
+) -> tuple[str, float | None, int, float, Training]:
     """GPU, the price of its hour, how many; requests per day; what training costs."""
-    gpu, usd_per_gpu_hour, gpus = _hardware()
+    gpu, usd_per_gpu_hour, gpus = _hardware(row)
     traffic = st.number_input(
         "Requests per day", min_value=1, value=TRAFFIC, step=10_000, **bound(state.TRAFFIC)
     )
@@ -79,7 +89,7 @@ def _benchmark(rows: list[BenchmarkRow]) -> BenchmarkRow:
             "source."
         )
     by_id = {row.benchmark_id: row for row in rows}
-    state.begin_with(state.BENCHMARK, [*by_id], rows[0].benchmark_id)
+    state.begin_with(state.BENCHMARK, [*by_id], first_opened(rows).benchmark_id)
     chosen = st.selectbox(
         "Benchmark",
         [*by_id],
@@ -136,13 +146,16 @@ def _concurrency(basis: Basis, way: Way) -> int | None:
     return offered[names.index(chosen)]
 
 
-def _hardware() -> tuple[str, float | None, int]:
-    """The GPU, the price of its hour (None: not typed yet), how many."""
+def _hardware(row: BenchmarkRow | None) -> tuple[str, float | None, int]:
+    """The GPU, the price of its hour (None: not typed yet), how many. What was measured begins
+    with the machine itself, which has no list price."""
     offers = gpu_prices()
+    own = next(place for place, offer in enumerate(offers) if offer.gpu == OWN_MACHINE)
     title = st.selectbox(
         "GPU and offer",
         [offer.title for offer in offers],
-        **bound(state.GPU),
+        index=0 if row is None else own,
+        **bound(state.GPU if row is None else state.GPU_MEASURED),
     )
     offer = state.price_of(title)
     left, right = st.columns(2)

@@ -8,10 +8,10 @@ from specviz.analysis.cost.answer import Answer, answer
 from specviz.analysis.cost.basis import Basis, Way
 from specviz.analysis.cost.payback import Payback
 from specviz.analysis.cost.request import cost_per_request
-from specviz.analysis.text import digits, dollars, percent_with
+from specviz.analysis.text import digits, dollars, dollars_with, percent_with
 from specviz.views.cost.case import Case
 
-WORDS = frozenset({"technique", "training paid back"})
+WORDS = frozenset({"technique", "verdict", "training paid back"})
 """Columns of words."""
 
 
@@ -37,7 +37,8 @@ def techniques_table(case: Case) -> pd.DataFrame:
                 "$ per request": dollars(found.per_request.value),
                 "$ per million tok": None if million is None else dollars(million.value),
                 "saving": percent_with(found.saving_share),
-                "saving per month": dollars(found.saving_per_month.value),
+                "saving per month": dollars_with(found.saving_per_month),
+                "verdict": found.verdict and found.verdict.value,
                 "one training": dollars(asked.training.usd) if asked.training.usd else None,
                 "training paid back": _after(found.payback),
             }

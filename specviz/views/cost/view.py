@@ -16,6 +16,7 @@ from specviz.analysis.cost.load import break_even, break_even_text
 from specviz.analysis.cost.prices import OWN_MACHINE
 from specviz.analysis.cost.sensitivity import swings
 from specviz.analysis.text import digits, dollars, dollars_with, percent_with
+from specviz.analysis.verdict import Verdict
 from specviz.palette import BASELINE, FAMILY_COLOURS
 from specviz.views.cost import state
 from specviz.views.cost.case import Case
@@ -55,39 +56,48 @@ def show_case(case: Case) -> None:
 def _result(case: Case, found: Answer) -> None:
     """The five figures that people ask for, each with what it is compared with."""
     at = "" if case.at is None else f" at concurrency {case.at}"
-    st.subheader(escaped(f"{case.way.name}{at}"))
+    said = {Verdict.UNDECIDED: ": undecided", Verdict.SLOWER: ": costs more"}
+    st.subheader(
+        escaped(f"{case.way.name}{at}{said.get(found.verdict, '') if found.verdict else ''}")
+    )
+    if found.verdict is Verdict.UNDECIDED:
+        st.warning(
+            "Undecided: the interval of the saving includes 0. Measure more prompts before "
+            "deciding by it; the Benchmark page says about how many.",
+            icon=":material/help:",
+        )
     million, paid = found.per_million_tokens, found.payback
     _tiles(
         (
             "per request",
-            dollars(found.per_request.value),
-            _range(dollars_with(found.per_request)),
+            *_led(dollars_with(found.per_request)),
             f"{dollars(found.baseline_per_request)} without",
         ),
         (
             "per million output tokens",
-            None if million is None else dollars(million.value),
-            _range(dollars_with(million)),
+            *_led(dollars_with(million)),
             "throughput is not known"
             if million is None
             else f"{dollars(found.baseline_per_million_tokens)} without",
         ),
         (
             "saving per request",
-            f"{100 * found.saving_share.value:.0f} %",
-            _range(percent_with(found.saving_share)),
+            *_led(percent_with(found.saving_share)),
             "of the baseline",
         ),
         (
             "saving per month",
-            dollars(found.saving_per_month.value),
-            _range(dollars_with(found.saving_per_month)),
+            *_led(dollars_with(found.saving_per_month)),
             "retraining deducted",
         ),
         (
             "training paid back after",
-            f"{digits(paid.days)} days" if paid.days else None,
-            f"{math.ceil(paid.requests):,} requests" if paid.requests else None,
+            "undecided"
+            if found.verdict is Verdict.UNDECIDED
+            else (f"{digits(paid.days)} days" if paid.days else None),
+            f"{math.ceil(paid.requests):,} requests"
+            if paid.requests and found.verdict is not Verdict.UNDECIDED
+            else None,
             None if paid.days else paid.outcome.value,
         ),
     )
@@ -107,11 +117,12 @@ def _tiles(*tiles: tuple[str, str | None, str | None, str | None]) -> None:
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:14px 20px">{cells}</div>')
 
 
-def _range(text: str | None) -> str | None:
-    """`95 %: 52 to 63` of `58 % (52 to 63)`; None where there is no interval."""
+def _led(text: str | None) -> tuple[str | None, str | None]:
+    """`52 to 63 %` and `95 %; estimate 58 %` of `52 to 63 % (58 %)`; no remark without interval."""
     if text is None or "(" not in text:
-        return None
-    return f"95 %: {text.partition('(')[2].rstrip(')')}"
+        return text, None
+    interval, _, value = text.partition(" (")
+    return interval, f"95 %; estimate {value.rstrip(')')}"
 
 
 def _notes(case: Case) -> None:

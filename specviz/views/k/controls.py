@@ -15,7 +15,12 @@ from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.sweep.curves import Place
 from specviz.views.k import state
 from specviz.views.k.chosen import Chosen
-from specviz.views.shared.benchmark_results import Opened, open_results, temperatures
+from specviz.views.shared.benchmark_results import (
+    Opened,
+    first_opened,
+    open_results,
+    temperatures,
+)
 from specviz.views.shared.url_controls import bound, keep_among
 
 SHOWN = 50
@@ -85,7 +90,8 @@ def _benchmark(rows: Sequence[BenchmarkRow]) -> BenchmarkRow:
     titles = {f"{row.name} · {row.started_at:%d %b %H:%M} · {row.benchmark_id[:6]}": row
               for row in rows}  # fmt: skip
     keep_among(state.BENCHMARK, [*titles])
-    return titles[st.selectbox("Benchmark", [*titles], **bound(state.BENCHMARK))]
+    first = [*titles.values()].index(first_opened(rows))
+    return titles[st.selectbox("Benchmark", [*titles], index=first, **bound(state.BENCHMARK))]
 
 
 def _place(chosen: Chosen) -> Place:

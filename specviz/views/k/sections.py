@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -11,7 +11,7 @@ import streamlit as st
 
 from specviz.analysis.benchmark.results import Cell
 from specviz.analysis.k.curves import KCurve, Source
-from specviz.analysis.k.optimum import Choice
+from specviz.analysis.k.optimum import Optimum
 from specviz.analysis.k.predict import Estimate
 from specviz.analysis.k.schedule import Range, as_vllm, schedule
 from specviz.config import EngineKind
@@ -25,7 +25,7 @@ from specviz.views.k import state
 from specviz.views.k.chosen import Chosen
 from specviz.views.k.controls import Asked
 from specviz.views.k.measure import measure_this
-from specviz.views.k.ranges import ranges_text
+from specviz.views.k.ranges import k_text, ranges_text
 from specviz.views.k.redraft import redraft_this
 from specviz.views.shared.tables import show_table
 from specviz.views.shared.text import escaped
@@ -116,14 +116,18 @@ def for_vllm(asked: Asked) -> None:
     st.code(f"--speculative-config '{json.dumps(config)}'", language="bash", wrap_lines=True)
 
 
-def grid_of(chosen: Chosen, at: Place) -> tuple[dict[int, Sequence[Choice]], str]:
-    """Choices by concurrency: the measured Ks, or predicted ones where only one K was run."""
+def grid_of(chosen: Chosen, at: Place) -> tuple[dict[int, Optimum], str]:
+    """The K to use by concurrency: of the measured ones, or predicted where only one was run."""
     places = {c: replace(at, concurrency=c) for c in _concurrencies(chosen)}
     if len(chosen.family.arms) > 1:
-        return {c: chosen.measured(place).choices for c, place in places.items()}, "measured Ks"
+        return _optima({c: chosen.measured(place) for c, place in places.items()}), "measured Ks"
     computed = {c: chosen.computed(place) for c, place in places.items()}
-    choices = {c: curves[-1].choices for c, curves in computed.items() if curves}
-    return {**choices}, "Ks predicted from one run at each concurrency"
+    last = {c: curves[-1] for c, curves in computed.items() if curves}
+    return _optima(last), "Ks predicted from one run at each concurrency"
+
+
+def _optima(curves: Mapping[int, KCurve]) -> dict[int, Optimum]:
+    return {c: found for c, curve in curves.items() if (found := curve.optimum()) is not None}
 
 
 def schedule_table(ranges: Sequence[Range]) -> pd.DataFrame:
@@ -134,7 +138,7 @@ def schedule_table(ranges: Sequence[Range]) -> pd.DataFrame:
             if part.last > part.first
             else f"{part.last}",
             "K": "off" if part.k == 0 else str(part.k),
-            "speed-up": None if part.is_guess else f"{part.speedup:.2f}×",
+            "speed-up, 95 % interval": None if part.is_guess else part.shown,
             "rests on": f"concurrency {part.measured_at}"
             + (", carried on" if part.is_guess else ""),
         }
@@ -191,20 +195,26 @@ def errors(curve: KCurve, measured: KCurve) -> pd.DataFrame:
 
 def _side_by_side(name: str, unit: str, predicted: Estimate, measured: Estimate) -> dict[str, str]:
     return {
-        f"{name} predicted": f"{predicted.value:.2f}{unit}",
+        f"{name} predicted": f"{predicted.value:.2f}{unit}{_interval(predicted)}",
         f"{name} measured": f"{measured.value:.2f}{unit}",
         f"{name} off by": f"{100 * (predicted.value / measured.value - 1):+.1f} %",
     }
 
 
+def _interval(figure: Estimate) -> str:
+    if figure.low is None or figure.high is None:
+        return ""
+    return f" ({figure.low:.2f} to {figure.high:.2f})"
+
+
 def _best(name: str, curve: KCurve | None, memory_gb: float | None) -> dict[str, str | None]:
     found = curve.optimum(memory_gb) if curve else None
     if found is None:
-        return {f"{name} K": None, f"{name} speed-up": None, f"{name}, within 2 %": None}
+        return {f"{name} K": None, f"{name} speed-up": None, f"{name}, as good": None}
     return {
-        f"{name} K": str(found.best.k) if found.is_worth_it else "off",
-        f"{name} speed-up": f"{found.best.speedup:.2f}×",
-        f"{name}, within 2 %": ranges_text(found.plateau),
+        f"{name} K": k_text(found),
+        f"{name} speed-up": f"{found.speedup_text}, {found.verdict_text}",
+        f"{name}, as good": ranges_text(found.plateau),
     }
 
 

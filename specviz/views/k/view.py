@@ -12,7 +12,7 @@ from specviz.analysis.k.optimum import Optimum
 from specviz.views.k import state
 from specviz.views.k.controls import Asked
 from specviz.views.k.figure import curves_by_k
-from specviz.views.k.ranges import ranges_text
+from specviz.views.k.ranges import equivalent_text, k_text, ranges_text
 from specviz.views.k.sections import sections
 from specviz.views.shared.benchmark_results import show_disturbance
 from specviz.views.shared.charts import chart
@@ -50,7 +50,11 @@ def show_k(asked: Asked) -> None:
         winner = next(source for source in WINS if source in best) if best else None
         marked = best[winner].plateau if winner in wanted and winner else ()
         chart(curves_by_k(shown, marked), "What K does", "k")
-        st.caption("Shaded: the Ks within 2 % of the best. Intervals: 95 %, over prompts.")
+        st.caption(
+            "Shaded: the Ks that are not worse than the fastest beyond noise (within 2 % of it "
+            "where there is no interval). Intervals: 95 %, over prompts, or blocks where they "
+            "shared one; of predictions with the prediction's own error."
+        )
     else:
         st.info("Choose a curve above.")
     show_figures(best_by_source(curves, best), ["source"])
@@ -75,13 +79,14 @@ def all_curves(asked: Asked) -> list[KCurve]:
 
 
 def best_by_source(curves: Sequence[KCurve], best: dict[Source, Optimum]) -> pd.DataFrame:
-    """One line per source: its best K, its plateau, what does not fit; no best of a single K."""
+    """One line per source: its K, those as good, what does not fit; no K of a single one."""
     return pd.DataFrame(
         {
             "source": curve.source.value,
-            "best K": str(best[curve.source].best.k) if curve.source in best else None,
-            "speed-up": f"{best[curve.source].best.speedup:.2f}×" if curve.source in best else None,
-            "within 2 %": ranges_text(best[curve.source].plateau) if curve.source in best else None,
+            "K": k_text(best[curve.source]) if curve.source in best else None,
+            "speed-up, 95 %": best[curve.source].speedup_text if curve.source in best else None,
+            "verdict": best[curve.source].verdict_text if curve.source in best else None,
+            "as good": ranges_text(best[curve.source].plateau) if curve.source in best else None,
             "too large": ranges_text(best[curve.source].too_large)
             if curve.source in best
             else None,
@@ -98,15 +103,16 @@ def _answer(asked: Asked, best: dict[Source, Optimum]) -> None:
         return
     found = best[source]
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        if found.is_worth_it:
-            st.metric("K", found.best.k, width="content")
-            st.metric("speed-up", f"{found.best.speedup:.2f}×", width="content")
-            st.metric("within 2 %", ranges_text(found.plateau), width="content")
-        else:
-            st.metric("K", "off", width="content")
-            st.metric("speed-up of the best K", f"{found.best.speedup:.2f}×", width="content")
+        st.metric("K", k_text(found), width="content")
+        whose = "speed-up" if found.is_worth_it else f"speed-up of K {found.best.k}"
+        st.metric(whose, found.speedup_text, width="content")
         st.space("stretch")
         with st.container(width="content"):
+            st.markdown(escaped(f"{found.verdict_text.capitalize()}."))
+            if (equal := equivalent_text(found)) is not None:
+                st.markdown(escaped(f"{equal}."))
+            if found.low is not None:
+                st.caption("Corrected for having been picked: each prompt at the K of the others.")
             st.markdown(f"**{source.value.capitalize()}**")
             st.caption(escaped(_about(asked, source)))
             if found.unknown_memory:

@@ -126,10 +126,18 @@ def test_documents_that_need_no_store(arguments: tuple[str, ...]) -> None:
     validator(arguments[0]).validate(printed(*arguments))
 
 
-def test_documents_of_a_store(bench: Any, run: Any, db: str, folder: Path) -> None:
+def test_documents_of_a_store(
+    bench: Any, run: Any, db: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     benchmark = ("--benchmark", bench["benchmark_id"], "--db", db)
-    for command in ("theory", "recommend", "cost"):
+    for command in ("theory", "recommend"):
         validator(command).validate(printed(command, *benchmark))
+    priced = printed("cost", *benchmark, "--price", "2")
+    validator("cost").validate(priced)
+    assert priced["usd_per_hour"] == 2.0 and priced["measured_on"]
+    with pytest.raises(SystemExit):
+        main(["cost", *benchmark])
+    assert "List prices of other hardware do not apply" in capsys.readouterr().err
     sql = "SELECT * FROM requests JOIN runs USING (run_id)"
     validator("query").validate(printed("query", sql, "--db", db))
     file = str(folder / "all.jsonl")

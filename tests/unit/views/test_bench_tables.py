@@ -143,7 +143,7 @@ def test_the_table_has_sensible_digits_and_the_file_all_of_them() -> None:
         "tok/step": "4.00",
         "TPOT P50 ms": "1.91",
         "TPOT P95 ms": "4.00",
-        "E2E speed-up (95 %)": "1.50× (1.25 to 1.75)",
+        "E2E speed-up (95 %)": "1.50× (1.25 to 1.75), faster",
     }
     line = in_full([CELL]).iloc[0]
     assert (line["tpot_p50_ms"], line["speedup_low"], line["draft_acceptance_rate"]) == (
@@ -156,7 +156,7 @@ def test_the_table_has_sensible_digits_and_the_file_all_of_them() -> None:
 
 def test_a_speed_up_without_interval() -> None:
     few = replace(CELL, speedup=Speedup(0.9, None, None, 2, 0, "time"))
-    assert speedup_text(few) == "0.90×"
+    assert speedup_text(few) == "0.90×, not decided: 2 prompts, 5 needed"
     assert speedup_text(replace(CELL, speedup=None)) is None
 
 

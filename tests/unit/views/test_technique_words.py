@@ -18,7 +18,7 @@ def test_figures_stand_in_one_line_per_source() -> None:
             Figure("speed-up", 2.89, "×", THERE),
         )
     )
-    assert table["speed-up"].to_list() == ["1.96× (1.78 to 2.15)", "2.89×"]
+    assert table["speed-up"].to_list() == ["1.78 to 2.15× (1.96×)", "2.89×"]
     assert table["TPOT P95"].to_list() == ["12.3 ms", ""]
     assert table["evidence"].to_list() == ["measured here: here", "published: there"]
 

@@ -76,7 +76,7 @@ def interval(speedups: Sequence[Speedup]) -> Mapping[str, Any]:
 
 def hover_text(speedup: Speedup) -> str:
     """`1.67× (1.48 to 1.84), 30 prompts, by time`."""
-    return f"{speedup.text}, {speedup.prompts} prompts, by {speedup.basis}"
+    return f"{speedup.text}, {speedup.verdict_text}, {speedup.prompts} prompts, by {speedup.basis}"
 
 
 def _marks(dots: Sequence[Dot]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import test_benchmark_speedup as speedup_tests
 import test_benchmark_summary as summary_tests
 import test_benchmark_throughput as throughput_tests
 
+from specviz.analysis import interval
 from specviz.analysis.benchmark import (
     acceptance,
     cells,
@@ -143,7 +144,7 @@ MISTAKES: dict[str, tuple[Any, str, str, Callable[[], None]]] = {
         speedup_tests.test_every_repetition_must_have_the_same_length,
     ),
     "sampled answers are compared in time": (
-        speedup._comparable,
+        speedup.comparable,
         "temperature == 0 and ",
         "",
         speedup_tests.test_sampled_answers_are_compared_per_token,
@@ -154,18 +155,41 @@ MISTAKES: dict[str, tuple[Any, str, str, Callable[[], None]]] = {
         'e2el_ms=("e2el_ms", "sum")',
         speedup_tests.test_turns_are_summed_and_repetitions_averaged,
     ),
-    "requests are resampled instead of prompts": (
-        speedup.interval,
-        "prompts = len(totals)",
-        "totals = np.repeat(totals, 40, axis=0); prompts = len(totals)",
-        speedup_tests.test_the_interval_is_scipys_percentile_bootstrap,
+    "requests count instead of prompts": (
+        speedup.speedup,
+        'chosen["unit"].to_numpy())',
+        'chosen["unit"].to_numpy()).repeat(40, axis=0)',
+        speedup_tests.test_the_interval_is_students_around_the_jackknife,
     ),
-    "the arms are resampled apart": (
-        speedup.interval,
-        "_ratio(_drawn(rng, min(rows, RESAMPLES - start), prompts) @ totals)",
-        "_ratio(np.stack([_drawn(rng, min(rows, RESAMPLES - start), prompts) @ column "
-        "for column in totals.T], axis=-1))",
-        speedup_tests.test_one_draw_of_prompts_serves_both_arms,
+    "blocks are ignored": (
+        speedup.speedup,
+        'chosen["unit"].to_numpy()',
+        "np.arange(len(chosen))",
+        speedup_tests.test_prompts_of_one_block_count_as_one,
+    ),
+    "the blocks of the baseline are ignored": (
+        speedup._units,
+        "for arm in arms",
+        "for arm in arms[:1]",
+        speedup_tests.test_prompts_that_share_a_block_of_the_baseline_count_as_one,
+    ),
+    "the normal quantile instead of Student's": (
+        interval.Replicates.ends.fget,
+        "self.freedom",
+        "1e6",
+        speedup_tests.test_the_interval_is_students_around_the_jackknife,
+    ),
+    "every unit weighs the same": (
+        interval.Replicates.freedom.fget,
+        "1 / float((self.shares**2).sum()) - 1",
+        "len(self.shares) - 1",
+        speedup_tests.test_the_interval_is_students_around_the_jackknife,
+    ),
+    "the arms are left out apart": (
+        interval.ratio_replicates,
+        "sums = left_out(totals)",
+        "sums = left_out(totals); sums[1:, 2:] = sums[0, 2:]",
+        speedup_tests.test_one_prompt_less_is_one_less_of_both_arms,
     ),
     "every baseline is compared with": (
         speedup.measured_alongside,

@@ -181,3 +181,26 @@ def test_figures_are_plain_numbers() -> None:
     assert type(cell.output_throughput) is float
     assert cell == replace(cell)
     json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_the_k_of_a_sweep_is_the_smallest_that_is_as_good() -> None:
+    """K 3 and 5 halve the time, K 1 saves a tenth: 3. A category apart has its own."""
+    times = {1: 90.0, 3: 50.0, 5: 50.0}
+    arms = [
+        ARMS[0],
+        *(arm(n, "eagle3", arm=f"eagle3 · K {k}", k=k) for n, k in enumerate(times, 1)),
+    ]
+    rows = []
+    for prompt in range(8):
+        length = 1 + prompt / 4
+        rows.append(request(0, prompt, e2el_ms=100 * length))
+        for n, ms in enumerate(times.values(), 1):
+            rows.append(request(n, prompt, e2el_ms=ms * length * (1 + 0.01 * ((prompt + n) % 3))))
+    found = results(rows, arms=tuple(arms))
+    whole, text = found.k_choices
+    assert (whole.category, text.category) == (None, "short_qa")
+    assert (whole.ks, whole.k, whole.equivalent_ks, whole.arms) == ((1, 3, 5), 3, (3, 5), (1, 2, 3))
+    assert whole.speedup.low is not None and whole.speedup.verdict == "faster"
+    assert whole.speedup.ratio == pytest.approx(2.0, rel=0.02)
+    (printed, _) = found.to_dict()["k_choices"]
+    assert "noise" not in printed and printed["equivalent_ks"] == (3, 5)

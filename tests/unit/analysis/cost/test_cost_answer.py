@@ -160,7 +160,7 @@ def test_dollars_have_three_digits(value: float | None, text: str | None) -> Non
     assert dollars(value) == text
 
 
-def test_intervals_are_written_behind_their_figure() -> None:
-    assert dollars_with(Interval(2, 1, 3)) == "$2.00 ($1.00 to $3.00)"
+def test_intervals_come_before_their_figure() -> None:
+    assert dollars_with(Interval(2, 1, 3)) == "$1.00 to $3.00 ($2.00)"
     assert dollars_with(Interval(2)) == "$2.00"
-    assert percent_with(Interval(0.58, 0.52, 0.63)) == "58 % (52 to 63)"
+    assert percent_with(Interval(0.58, 0.52, 0.63)) == "52 to 63 % (58 %)"

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from k_answers import Price, independent, redrafts, timed
 
 from specviz.analysis import theory
+from specviz.analysis.interval import student_quantile
 from specviz.analysis.k.answers import Answer, by_key, drafting_step, step_ms
+from specviz.analysis.k.own_error import steps_error
 from specviz.analysis.k.predict import Estimate, predict
 from specviz.analysis.k.redraft import Redraft
 from specviz.analysis.k.step_cost import StepCost, fit_step_cost
@@ -228,13 +230,33 @@ def test_few_prompts_give_no_interval(count: int, told: bool) -> None:
         assert (figure.low is not None) == (figure.high is not None) == told
 
 
-def test_equal_prompts_leave_nothing_uncertain() -> None:
-    answer = timed(0, independent(0.6, 3, [50])[0], 3, PRICE)
+def test_equal_prompts_leave_the_methods_own_error() -> None:
+    """Nothing is uncertain where drafts were made again; cut short, the cut is."""
+    redraft = independent(0.6, 3, [50])[0]
+    answer = timed(0, redraft, 3, PRICE)
     run = [replace(answer, key=(index, 0)) for index in range(6)]
-    length = predict(run, {}, FLAT, [2])[0].mean_acceptance_length
-    assert length == Estimate(
-        length.value, pytest.approx(length.value), pytest.approx(length.value)
+    again = {one.key: redraft for one in run}
+    exact = predict(run, {}, FLAT, [2], again)[0].mean_acceptance_length
+    assert (exact.low, exact.high) == (pytest.approx(exact.value), pytest.approx(exact.value))
+    cut = predict(run, {}, FLAT, [2])[0].mean_acceptance_length
+    reach = student_quantile(0.975, 5.0) * steps_error(2 / 3, 6)
+    assert cut.low == pytest.approx(cut.value * np.exp(-reach))
+    assert cut.high == pytest.approx(cut.value * np.exp(reach))
+    own = predict(run, {}, FLAT, [3])[0].mean_acceptance_length
+    assert own == Estimate(own.value, pytest.approx(own.value), pytest.approx(own.value))
+
+
+def test_prompts_of_one_block_count_as_one() -> None:
+    run = run_of(independent(0.6, 3, LENGTHS[:12]), 3)
+    apart, together = (
+        predict([replace(one, block=block(n)) for n, one in enumerate(run)], {}, FLAT, [3])[0]
+        for block in (str, lambda n: str(n // 4))
     )
+    own = together.mean_acceptance_length
+    assert own.low is not None and own.value == apart.mean_acceptance_length.value
+    assert own.low != apart.mean_acceptance_length.low
+    alone = predict([replace(one, block="one") for one in run], {}, FLAT, [3])[0]
+    assert alone.mean_acceptance_length.low is None
 
 
 def test_turns_and_repetitions_of_a_prompt_are_no_prompts_of_their_own() -> None:

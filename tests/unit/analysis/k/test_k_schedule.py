@@ -9,9 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.analysis.k.optimum import Choice, optimum
-from specviz.analysis.k.schedule import LARGEST_BATCH, Range, as_vllm, schedule
+from specviz.analysis.k.schedule import LARGEST_BATCH, Range, as_vllm
+from specviz.analysis.k.schedule import schedule as schedule_of
 
 Grid = Mapping[int, Sequence[Choice]]
+
+
+def schedule(grid: Grid, largest_batch: int = LARGEST_BATCH) -> tuple[Range, ...]:
+    best = {at: found for at, told in grid.items() if (found := optimum(told)) is not None}
+    return schedule_of(best, largest_batch)
+
 
 grids = st.dictionaries(
     st.integers(1, 600),
@@ -93,3 +100,11 @@ def test_every_batch_size_has_one_k(grid: Grid, largest: int) -> None:
     assert {s: k for first, last, k in joined for s in range(first, last + 1)} == by_size
     assert all(one[1] + 1 == other[0] for one, other in pairwise(joined))
     assert all(one[2] != other[2] for one, other in pairwise(joined))
+
+
+def test_what_noise_leaves_open_is_off() -> None:
+    """Twice as fast, from four prompts: nobody knows."""
+    few = optimum([Choice(3, 2.0), Choice(5, 1.5)], prompts=4)
+    assert few is not None
+    (part,) = schedule_of({1: few}, 1)
+    assert (part.k, part.shown) == (0, "2.00×, not decided: 4 prompts, 5 needed")

@@ -1,0 +1,46 @@
+"""How far a prediction is off by its method, beyond what prompts differ by.
+
+Learnt from exact redrafts and measured sweeps of the demo models, on kinds of text apart
+(`python -m benchmarks.k_prediction_error`), and kept in `data/k_prediction_error.json`. Kinds of
+text are off in either direction, so that errors widen intervals and move no figure.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from math import hypot, sqrt
+
+from specviz.paths import DATA
+
+LEARNT = DATA / "k_prediction_error.json"
+
+
+def steps_error(ratio: float, prompts: int) -> float:
+    """Standard error of log(steps), where the run's steps are cut short to `ratio` of its K.
+
+    One part is of the kind of text and stays, the other is of each answer and averages out over
+    `prompts`. 0 at the run's own K.
+    """
+    if ratio >= 1:
+        return 0.0
+    found = _at(ratio)
+    return hypot(found["kind"], found["answer"] / sqrt(prompts))
+
+
+def time_error(ratio: float) -> float:
+    """Standard error of log(time), where step times of the run are moved to `ratio` of its K."""
+    return 0.0 if ratio >= 1 else float(learnt()["time"])
+
+
+def _at(ratio: float) -> dict[str, float]:
+    """Of the first range of K over the run's K that `ratio` is in."""
+    found: dict[str, float] = next(one for one in learnt()["steps"] if ratio <= one["up_to"])
+    return found
+
+
+@cache
+def learnt() -> dict[str, list[dict[str, float]] | float]:
+    """`steps`: `up_to`, `kind`, `answer` by range of K over the run's K; `time`."""
+    found: dict[str, list[dict[str, float]] | float] = json.loads(LEARNT.read_text("utf-8"))
+    return found

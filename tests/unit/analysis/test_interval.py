@@ -1,0 +1,98 @@
+"""Intervals: quantiles against scipy, units, weights, and how often they hold the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import t as student
+
+from benchmarks.coverage import WORLDS, coverage_of, picked_coverage_of
+from specviz.analysis.interval import (
+    Replicates,
+    by_unit,
+    left_out,
+    ratio_interval,
+    student_quantile,
+    units_of,
+)
+
+
+@settings(max_examples=30)
+@given(st.floats(1.0, 1e5), st.floats(0.55, 0.995))
+def test_quantiles_are_scipys(freedom: float, probability: float) -> None:
+    theirs = student.ppf(probability, freedom)
+    assert student_quantile(probability, freedom) == pytest.approx(theirs, rel=2e-4)
+
+
+def test_prompts_are_joined_through_any_block_they_share() -> None:
+    together = [(1, "a"), (2, "a"), (3, "b"), (2, "c"), (4, "c"), (5, "d")]
+    units = units_of(together)
+    assert units[1] == units[2] == units[4]
+    assert len({units[1], units[3], units[5]}) == 3
+
+
+def test_sums_are_by_unit_and_without_each() -> None:
+    totals = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
+    assert by_unit(totals, [7, 3, 7]).tolist() == [[5.0, 50.0], [2.0, 20.0]]
+    assert left_out(totals)[:, 0].tolist() == [7.0, 6.0, 5.0, 3.0]
+
+
+def test_few_prompts_few_units_or_no_number_give_no_interval() -> None:
+    totals = np.random.default_rng(1).uniform(1, 2, (6, 4))
+    assert ratio_interval(totals, 6) is not None
+    assert ratio_interval(totals[:4], 4) is None
+    assert ratio_interval(totals[:1], 6) is None
+    totals[:, 2] = [0, 0, 0, 0, 0, 1]  # without the last there is nothing to take a logarithm of
+    assert ratio_interval(totals, 6) is None
+
+
+def test_one_long_answer_leaves_few_degrees_of_freedom() -> None:
+    values = np.zeros((5, 1))
+    assert Replicates(values, np.full(4, 0.25)).freedom == 3.0
+    assert Replicates(values, np.array([0.97, 0.01, 0.01, 0.01])).freedom == 1.0
+
+
+def test_an_error_of_the_method_widens_whatever_the_units_say() -> None:
+    same = Replicates(np.zeros((9, 1)), np.full(8, 1 / 8), np.array([0.1]))
+    (ends,) = same.ends
+    assert ends is not None
+    assert ends[1] == pytest.approx(0.1 * student.ppf(0.975, 7))
+
+
+def test_leaving_a_unit_out_is_as_if_it_had_never_been() -> None:
+    """To first order: means are exact."""
+    values = np.random.default_rng(2).normal(size=(6, 3))
+    whole = Replicates(left_out(values) / np.array([[6]] + [[5]] * 6), np.full(6, 1 / 6))
+    without = whole.without(2)
+    rest = np.delete(values, 2, axis=0)
+    assert without.values == pytest.approx(left_out(rest) / np.array([[5]] + [[4]] * 5))
+
+
+ROUNDS = 600
+"""Of a quick simulation; three standard errors of a share of 0.95 are 0.027."""
+FAR = 3 * (0.95 * 0.05 / ROUNDS) ** 0.5
+
+
+@pytest.mark.parametrize("world", ["independent", "blocks"])
+@pytest.mark.parametrize("prompts", [5, 10, 20, 60])
+def test_intervals_hold_the_truth_about_as_often_as_they_say(world: str, prompts: int) -> None:
+    found = coverage_of(WORLDS[world], prompts, ROUNDS, seed=3)
+    assert 0.93 - FAR <= found <= 0.97 + FAR
+
+
+def test_a_normal_quantile_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Replicates, "freedom", 1e6)
+    assert coverage_of(WORLDS["independent"], 5, ROUNDS, seed=3) < 0.93 - FAR
+
+
+def test_blocks_taken_as_prompts_would_be_seen() -> None:
+    assert coverage_of(WORLDS["blocks"], 20, ROUNDS, seed=3, ignore_blocks=True) < 0.93 - FAR
+
+
+@pytest.mark.parametrize("prompts", [5, 20])
+def test_the_picked_ks_interval_holds_the_truth_as_often(prompts: int) -> None:
+    rounds = 250
+    far = 3 * (0.95 * 0.05 / rounds) ** 0.5
+    assert 0.93 - far <= picked_coverage_of(WORLDS["independent"], prompts, rounds, seed=5)
