@@ -62,7 +62,7 @@ def coverage_of(
         units = np.arange(prompts) if ignore_blocks else blocks(world, prompts)
         ends = ratio_interval(by_unit(totals, units), max(prompts, 5))
         held += ends is not None and ends[0] <= np.exp(truth[0]) <= ends[1]
-    return held / rounds
+    return float(held) / rounds
 
 
 def picked_coverage_of(world: World, prompts: int, rounds: int, seed: int) -> float:
@@ -73,7 +73,7 @@ def picked_coverage_of(world: World, prompts: int, rounds: int, seed: int) -> fl
         found, truth = picked(rng, world, prompts)
         low, high = found.ends
         held += bool(low <= truth[found.picked] <= high)
-    return held / rounds
+    return float(held) / rounds
 
 
 def picked(rng: np.random.Generator, world: World, prompts: int) -> tuple[Pick, Array]:
@@ -118,11 +118,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=4000, help="simulated benchmarks of each")
     parser.add_argument("--picked-rounds", type=int, default=400, help="simulated sweeps of each")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--world", nargs="*", choices=list(WORLDS), default=list(WORLDS))
     add_save_option(parser, "coverage")
     asked = parser.parse_args()
     rows = []
-    for (name, world), prompts in product(WORLDS.items(), PROMPTS):
-        if prompts // world.block < 3:
+    for name, prompts in product(asked.world, PROMPTS):
+        world = WORLDS[name]
+        if prompts // world.block < 2:
             continue
         row = {
             "world": name,

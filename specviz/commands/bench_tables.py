@@ -43,22 +43,31 @@ def print_results(found: Document) -> None:
 
 
 def speedup_text(speedup: Document | None) -> str:
-    """`1.87× (1.66 to 2.05), faster`, without the interval where there are too few prompts."""
-    return "–" if speedup is None else Speedup(**speedup).with_verdict
+    """`1.87× (1.66 to 2.05)`, without the interval where there are too few prompts."""
+    return "–" if speedup is None else Speedup(**speedup).text
+
+
+def verdict_text(speedup: Document | None) -> str:
+    """`faster`, `slower`, or what would decide it."""
+    return "–" if speedup is None else Speedup(**speedup).verdict_text
 
 
 def _table(title: str, cells: Sequence[Document]) -> Table:
     table = Table(title=title, title_justify="left", header_style="dim", box=None, pad_edge=False)
     table.add_column("arm", no_wrap=True)
     for name in COLUMNS:
-        table.add_column(name, justify="right", min_width=20 if name.startswith("speed") else None)
+        table.add_column(name, justify="right", no_wrap=name.startswith("speed"))
+    table.add_column("verdict")
     disturbed = [_disturbed(cell) for cell in cells]
     if any(disturbed):
         table.add_column("disturbed", justify="right")
     for cell, text in zip(cells, disturbed, strict=True):
         shown = (figure or "–" for figure in cell_figures(cell))
+        speedup = cell["speedup"]
         last = [text or "–"] if any(disturbed) else []
-        table.add_row(Text(cell["arm"]), *shown, speedup_text(cell["speedup"]), *last)
+        table.add_row(
+            Text(cell["arm"]), *shown, speedup_text(speedup), verdict_text(speedup), *last
+        )
     return table
 
 

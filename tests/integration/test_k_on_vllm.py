@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from specviz import runtime
-from specviz.analysis.k.optimum import Choice
+from specviz.analysis.k.optimum import Choice, optimum
 from specviz.analysis.k.schedule import schedule
 from specviz.bench.results import results_of
 from specviz.config import EngineKind, RunConfig, RunStatus
@@ -64,7 +64,8 @@ def test_one_run_foretells_smaller_ks(current: runtime.Runtime) -> None:
 
 def test_vllm_takes_the_schedule(start: Callable[[ServerSpec], Server]) -> None:
     grid = {1: [Choice(3, 1.4), Choice(5, 1.6)], 4: [Choice(3, 1.2)], 8: [Choice(3, 0.9)]}
-    config = vllm_config(Method.DRAFT_MODEL, str(DEMO_DRAFT), schedule(grid))
+    best = {at: found for at, choices in grid.items() if (found := optimum(choices)) is not None}
+    config = vllm_config(Method.DRAFT_MODEL, str(DEMO_DRAFT), schedule(best))
     flags = ("--speculative-config", json.dumps(config))
     server = start(
         ServerSpec(

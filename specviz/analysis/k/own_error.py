@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from math import hypot, sqrt
+from typing import TypedDict
 
 from specviz.paths import DATA
 
@@ -30,17 +31,23 @@ def steps_error(ratio: float, prompts: int) -> float:
 
 def time_error(ratio: float) -> float:
     """Standard error of log(time), where step times of the run are moved to `ratio` of its K."""
-    return 0.0 if ratio >= 1 else float(learnt()["time"])
+    return 0.0 if ratio >= 1 else learnt()["time"]
 
 
 def _at(ratio: float) -> dict[str, float]:
     """Of the first range of K over the run's K that `ratio` is in."""
-    found: dict[str, float] = next(one for one in learnt()["steps"] if ratio <= one["up_to"])
-    return found
+    return next(one for one in learnt()["steps"] if ratio <= one["up_to"])
+
+
+class Learnt(TypedDict):
+    """`steps`: `up_to`, `kind`, `answer` by range of K over the run's K."""
+
+    time: float
+    steps: list[dict[str, float]]
 
 
 @cache
-def learnt() -> dict[str, list[dict[str, float]] | float]:
-    """`steps`: `up_to`, `kind`, `answer` by range of K over the run's K; `time`."""
-    found: dict[str, list[dict[str, float]] | float] = json.loads(LEARNT.read_text("utf-8"))
+def learnt() -> Learnt:
+    """What is shipped."""
+    found: Learnt = json.loads(LEARNT.read_text("utf-8"))
     return found

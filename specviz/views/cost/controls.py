@@ -40,6 +40,7 @@ def choose_case(store: Store) -> Case:
     state.begin_with(state.SOURCE, state.SOURCES, state.MEASURED if rows else state.TABLE)
     source = st.selectbox("Requests/h", state.SOURCES, **state.kept(state.SOURCE))
     state.write(state.SOURCE, source)
+    row = None
     try:
         row = _benchmark(rows) if source == state.MEASURED else None
         state.write(state.BENCHMARK, None if row is None else row.benchmark_id)

@@ -189,10 +189,11 @@ def test_results_are_a_table_per_load_and_temperature(capsys) -> None:
     assert "concurrency 4, temperature 0" in out and "2.5 requests/s, temperature 0.7" in out
     (drafted, _) = [line for line in lines if line.startswith("ngram")]
     assert drafted.split()[4:] == [
-        *("1.50", "1.50", "3.50", "1.50", "321", "0.625", "2.88", "1.87×", "(1.66", "to", "2.05)")
+        *("1.50", "1.50", "3.50", "1.50", "321", "0.625", "2.88", "1.87×", "(1.66", "to", "2.05)"),
+        "faster",
     ]
     (plain,) = [line for line in lines if line.startswith("baseline")]
-    assert plain.split() == ["baseline", *["–"] * 8]
+    assert plain.split() == ["baseline", *["–"] * 9]
     assert out.count("Few prompts.") == 1 and "Temperatures differ." in out
     assert lines[-1] == "benchmark b1"
 

@@ -9,6 +9,7 @@ import __future__
 
 import inspect
 from collections.abc import Callable
+from textwrap import dedent
 from types import FunctionType
 from typing import Any
 
@@ -230,10 +231,13 @@ def test_a_mistake_is_noticed(mistake: str, monkeypatch: pytest.MonkeyPatch) -> 
 def mutated(function: FunctionType, old: str, new: str) -> FunctionType:
     """The function with `old` replaced by `new`; callers that imported it see it through its
     code."""
-    source = inspect.getsource(function)
+    source = dedent(inspect.getsource(function))
     assert source.count(old) == 1, f"{function.__name__} no longer says {old!r}: adapt this one"
     made: dict[str, Any] = {}
     code = compile(source.replace(old, new), function.__name__, "exec", FUTURE)
     exec(code, function.__globals__, made)
-    found: FunctionType = made[function.__name__]
+    found: FunctionType | property = made[function.__name__]
+    if isinstance(found, property):
+        assert isinstance(found.fget, FunctionType)
+        return found.fget
     return found
