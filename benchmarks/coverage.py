@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from benchmarks.results_file import add_save_option, save
 from specviz.analysis.interval import Replicates, by_unit, left_out, ratio_interval, shares_of
+from specviz.analysis.k.optimum import UNITS_NEEDED
 from specviz.analysis.k.selection import Pick, pick
 
 Array = NDArray[np.float64]
@@ -130,7 +131,9 @@ def main() -> None:
             "world": name,
             "prompts": prompts,
             "covered": coverage_of(world, prompts, asked.rounds, asked.seed),
-            "picked_covered": picked_coverage_of(world, prompts, asked.picked_rounds, asked.seed),
+            "picked_covered": picked_coverage_of(world, prompts, asked.picked_rounds, asked.seed)
+            if prompts // world.block >= UNITS_NEEDED
+            else None,
         }
         print(row, flush=True)
         rows.append(row)
