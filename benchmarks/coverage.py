@@ -91,7 +91,8 @@ def picked(rng: np.random.Generator, world: World, prompts: int) -> tuple[Pick, 
 def blocks(world: World, prompts: int) -> NDArray[np.int64]:
     """The block of each prompt; the last one takes what is left over."""
     count = max(1, prompts // world.block)
-    return np.minimum(np.arange(prompts) // world.block, count - 1)
+    where: NDArray[np.int64] = np.minimum(np.arange(prompts) // world.block, count - 1)
+    return where
 
 
 def benchmark(

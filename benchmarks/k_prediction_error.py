@@ -156,9 +156,9 @@ def _held(rng: np.random.Generator, answers: Sequence[Answered]) -> tuple[int, i
         if not drafts or figure.low is None or figure.high is None:
             continue
         length = 1 + sum(sum(one.accepted) for one in exact) / drafts
-        own = steps_error(found.k / max(max(one.drafted, default=1) for one in run), size)
+        error = steps_error(found.k / max(max(one.drafted, default=1) for one in run), size)
         inside += figure.low <= length <= figure.high
-        alone += abs(np.log(length / figure.value)) <= student_quantile(0.975, size - 1) * own
+        alone += abs(np.log(length / figure.value)) <= student_quantile(0.975, size - 1) * error
         counted += 1
     return inside, alone, counted
 

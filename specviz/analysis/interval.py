@@ -14,6 +14,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import atan, pi, sqrt, tan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,7 +143,7 @@ def units_of(together: Iterable[tuple[Hashable, Hashable]]) -> dict[Hashable, in
     return {node[1]: numbers.setdefault(root(node), len(numbers)) for node in prompts}
 
 
-def by_unit(totals: Array, units: Array | list[int]) -> Array:
+def by_unit(totals: Array, units: NDArray[Any] | list[int]) -> Array:
     """Sums of rows by unit, in the order in which the units first occur."""
     places = {unit: place for place, unit in enumerate(dict.fromkeys(np.asarray(units).tolist()))}
     sums = np.zeros((len(places), *totals.shape[1:]))

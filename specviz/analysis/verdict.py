@@ -78,5 +78,5 @@ def _freedom(freedom: float, times: float) -> float:
 
 def _rounded(count: int) -> int:
     """One significant digit, two from 100 on: upwards, because fewer would not do."""
-    place = 10 ** max(0, int(log10(count)) - (1 if count >= 100 else 0))
+    place: int = 10 ** max(0, int(log10(count)) - (1 if count >= 100 else 0))
     return min(MOST_PROMPTS, ceil(count / place) * place)

@@ -183,7 +183,8 @@ def _between_repetitions(figure: Figure, run: pd.DataFrame) -> float:
     if count < 2 or whole.empty:
         return 0.0
     sums = whole.groupby("repetition")[[figure.over, figure.per]].sum()
-    return float(np.log(sums[figure.over] / sums[figure.per]).var(ddof=1)) / count
+    logs = np.log(sums[figure.over].to_numpy(dtype=float) / sums[figure.per].to_numpy(dtype=float))
+    return float(logs.var(ddof=1)) / int(count)
 
 
 def _per_unit(figure: Figure, reference: pd.DataFrame, other: pd.DataFrame) -> tuple[Array, int]:

@@ -153,7 +153,7 @@ def test_commands_that_only_read_work_while_the_app_runs(
 ) -> None:
     start = ("recommend", "--benchmark", bench["benchmark_id"][:8], "--db", db)
     whole = ("--benchmark", bench["benchmark_id"], "--db", db)
-    commands = [start, ("theory", *whole), ("cost", *whole)]
+    commands = [start, ("theory", *whole), ("cost", *whole, "--price", "2")]
     alone = [printed(*command) for command in commands]
     url = "http://127.0.0.1:1"
 
