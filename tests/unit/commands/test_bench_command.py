@@ -141,6 +141,7 @@ def cell(**changes: Any) -> dict[str, Any]:
         "acceptance": {"draft_acceptance_rate": 0.625, "mean_acceptance_length": 2.875},
         "speedup": {"ratio": 1.868, "low": 1.655, "high": 2.054, **COUNTED},
         "notes": ["Few prompts."],
+        "disturbance": None,
     }
     return {**fields, **changes}
 

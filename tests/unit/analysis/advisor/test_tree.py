@@ -95,7 +95,7 @@ def deployments(draw: st.DrawFn) -> Deployment:
         spare_memory_gb=draw(number(0, 100)),
         light_training=draw(truth),
         acceptance=draw(number(0, 1)),
-        speedup=draw(number(0, 5)),
+        speedup=draw(number(0.01, 5)),
         measured=draw(st.sampled_from([None, GAIN, LOSS, measured(option(1.05))])),
     )
 
