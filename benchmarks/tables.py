@@ -399,6 +399,33 @@ def sql_snapshot(figures: Figures) -> str:
     return with_source(figures, markdown([size, "median, ms", "at most, ms"], rows))
 
 
+def mutated_input(figures: Figures) -> str:
+    names = {
+        "live client": "streams, live client with the database",
+        "timing client": "streams, timing client",
+        "imports": "imports",
+    }
+    rows = [
+        [
+            title,
+            f"{found['cases']:,}",
+            number(found["longest_s"], 1),
+            f"{found['mb_before']:,.0f}",
+            f"{found['mb_at_most']:,.0f}",
+        ]
+        for name, title in names.items()
+        if (found := figures["suites"].get(name))
+    ]
+    head = ["", "cases", "longest, s", "memory before, MB", "memory at most, MB"]
+    return with_source(figures, markdown(head, rows))
+
+
+def kills(figures: Figures) -> str:
+    done = figures["suites"]["kills"]["kills"]
+    rows = [[name.replace("_", " "), f"{count}"] for name, count in done.items()]
+    return with_source(figures, markdown(["operation", "kills"], rows))
+
+
 def hostile_sql(figures: Figures) -> str:
     names = {
         "file": "all, on a file",
@@ -432,6 +459,7 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "setup_time": {"seconds": setup_time},
     "sql_snapshot": {"questions": sql_snapshot},
     "hostile_sql": {"statements": hostile_sql},
+    "hostile_input": {"mutated": mutated_input, "kills": kills},
     "first_token": {"first-minute": first_minute},
     "tracing_cost": {"ratios": tracing_cost},
     "speedup": {"categories": categories},

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import httpx2
-from mutations import Mutated
+from stream_mutations import Mutated
 
 from specviz.servers.timing.connections import Connection, Connections
 

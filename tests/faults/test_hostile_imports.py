@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from import_mutations import WAYS, Samples, mutated, samples
+from kept_figures import keep
 from store_samples import frame_of
 
 from specviz.errors import UsageError
@@ -54,6 +55,8 @@ def test_two_thousand_mutated_files(
         longest = max(longest, time.monotonic() - began)
     print(f"{len(WHOLE)} files of {len(WAYS)} kinds: {dict(outcomes)}; longest {longest:.1f} s; "
           f"memory {before} MB before, {peak_mb()} MB at most")  # fmt: skip
+    keep("imports", cases=len(WHOLE), **outcomes, longest_s=longest, mb_before=before,
+         mb_at_most=peak_mb())  # fmt: skip
     assert longest < SECONDS_EACH
     assert peak_mb() - before < MORE_MEMORY_MB
 

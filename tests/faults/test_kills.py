@@ -23,6 +23,7 @@ from pathlib import Path
 import pytest
 from bench_boards import assert_complete
 from exchange_samples import filled
+from kept_figures import keep
 from killed_work import STEPS, Place, run_ids
 from round_trip import assert_equal_rows
 from store_samples import frame_of, new_run, record, request_events
@@ -125,6 +126,7 @@ def test_a_few_kills(killer: Killer, tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.timeout(3600)
 def test_two_hundred_kills(killer: Killer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = killed(killer, tmp_path, monkeypatch, WHOLE)
+    keep("kills", kills=done)
     print(f"{sum(done.values())} kills: {dict(done)}")
     assert sum(done.values()) >= 200
 

@@ -20,9 +20,10 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from kept_figures import keep
 from mutated_server import HOST, MutatedServer, WiredConnections
-from mutations import Mutated, mutated
 from recorded_streams import MAX_TOKENS, recordings
+from stream_mutations import Mutated, mutated
 
 from specviz.analysis.metrics import summarise
 from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
@@ -331,6 +332,8 @@ async def test_ten_thousand_mutated_streams(store: Store, client: str, cases: in
     before = peak_mb()
     figures = await all_cases(range(cases), store, client=client)
     assert left_running(store) == 0
+    keep(f"{client} client", cases=figures.cases, ends=figures.ends, longest_s=figures.longest_s,
+         mb_before=before, mb_at_most=peak_mb())  # fmt: skip
     print(f"\n{client}: {figures}, peak {peak_mb():.0f} MB, {before:.0f} MB before")
     assert peak_mb() - before < 1000
 

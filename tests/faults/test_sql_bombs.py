@@ -7,7 +7,6 @@ on a file; the slow whole writes its figures to the file that SPECVIZ_FIGURES na
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import threading
@@ -21,6 +20,7 @@ import httpx2
 import pytest
 from hostile_bombs import STUBBORN
 from hostile_sql import MEMORY_BOMBS, READS, TAKES
+from kept_figures import keep
 from postgres import PASSWORD, running_postgres
 from store_samples import new_run, num_runs, record, request_events
 
@@ -134,7 +134,7 @@ def test_all_of_them(tmp_path: Path, kind: str) -> None:
     with target(kind, tmp_path) as one:
         for family in (*READS.values(), *TAKES.values()):
             try_all(one, family, seen, TIMEOUT_S)
-    keep(kind, seen)
+    keep_seen(kind, seen)
     assert seen.wrong == []
 
 
@@ -167,7 +167,7 @@ def test_memory_bombs_leave_the_app_as_it_is(tmp_path: Path) -> None:
         writer.join()
         counted = run_sql(one.store, "SELECT count(*) FROM runs").rows
     assert counted == ((3 + len(recorded),),)
-    keep("memory", seen, runs_recorded=len(recorded))
+    keep_seen("memory", seen, runs_recorded=len(recorded))
     assert max(seen.back_s) < BACK_S
 
 
@@ -206,18 +206,8 @@ def test_an_app_answers_others_and_ends(tmp_path: Path) -> None:
             time.sleep(0.05)
         ended_s = time.monotonic() - began
     assert ended_s < 20
-    keep("app", Seen(len(took), [], took), ended_s=ended_s)
+    keep_seen("app", Seen(len(took), [], took), ended_s=ended_s)
 
 
-def keep(name: str, seen: Seen, **more: float) -> None:
-    """Add figures to the file that a benchmark asked for."""
-    if file := os.environ.get("SPECVIZ_FIGURES"):
-        path = Path(file)
-        found = json.loads(path.read_text()) if path.exists() else {}
-        found[name] = {
-            "statements": seen.statements,
-            "wrong": len(seen.wrong),
-            "back_s": seen.back_s,
-            **more,
-        }
-        path.write_text(json.dumps(found))
+def keep_seen(name: str, seen: Seen, **more: float) -> None:
+    keep(name, statements=seen.statements, wrong=len(seen.wrong), back_s=seen.back_s, **more)
