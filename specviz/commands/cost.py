@@ -52,13 +52,13 @@ def cost(
     price: Annotated[
         float | None,
         typer.Option(
-            help="$ per GPU hour, of the hardware that was measured "
-            f"(default without a benchmark: {A100_PRICE}, an A100)."
+            help="$ per hour of one GPU, or of the machine that a benchmark was measured on "
+            f"(default: {A100_PRICE}, an A100)."
         ),
     ] = None,
     gpus: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Number of GPUs (default: 1 with a benchmark, else {A100S})."),
+        typer.Option(min=1, help=f"Number of GPUs (default: {A100S}; 1 if you price a benchmark)."),
     ] = None,
     requests_per_day: Annotated[float, typer.Option(help="Requests per day.")] = 50_000,
     training: Annotated[
@@ -83,11 +83,13 @@ def cost(
     if benchmark is not None:
         basis, measured_on = _stored(benchmark, against, db)
         if price is None:
-            raise UsageError(
-                f"Give --price, what an hour of this hardware costs: {measured_on}. List prices of "
-                "other hardware do not apply to it."
+            typer.echo(
+                f"Priced as {gpus or A100S} × A100, but measured on {measured_on}: give --price, "
+                "what an hour of it costs.",
+                err=True,
             )
-        gpus = gpus or 1
+        elif gpus is None:
+            gpus = 1
     elif by_concurrency:
         basis = _published_curve(tokens_per_request)
     elif rate is not None and baseline_rate is not None:
