@@ -103,10 +103,6 @@ async def open_arm(config: RunConfig, note: Note) -> TimedArm:
     return TimedArm(clock, complete, None, clock.counters, lambda: usage)
 
 
-# The browser would be somebody else who uses the machine, and blocks would be measured twice.
-machine_watch.read_machine = lambda roots: Reading(time.monotonic(), 1, 0.0, 0.0)
-
-
 @contextmanager
 def clocks() -> Iterator[OpenTimedArm]:
     yield open_arm
@@ -114,6 +110,8 @@ def clocks() -> Iterator[OpenTimedArm]:
 
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
+    # The browser would be somebody else who uses the machine, and blocks would be measured twice.
+    machine_watch.read_machine = lambda roots: Reading(time.monotonic(), 1, 0.0, 0.0)
     with runtime.opened(timed_arms=clocks):
         yield {}
 

@@ -140,7 +140,7 @@ def arm(store: Store, run_id: str, place: int, config: RunConfig, factor: float)
         )  # fmt: skip
         at = AT + timedelta(minutes=prompt)
         row = SampleRow(run_id, f"round-{run_id}", prompt, 0, Prompt(f"prompt {prompt}"), at,
-                        "block", 0.0, 0.0, sample)  # fmt: skip
+                        f"block-{prompt}", 0.0, 0.0, sample)  # fmt: skip
         log.add(row)
     log.end(RunStatus.RUNNING, None)
     return run_id
