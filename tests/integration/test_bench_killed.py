@@ -27,6 +27,7 @@ from specviz.paths import PROJECT_ROOT
 from specviz.remote.benchmarks import RemoteBoard
 from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks
+from specviz.store.secret import read_secret
 
 pytestmark = pytest.mark.integration
 
@@ -179,7 +180,7 @@ def app(ask: Callable[..., int], db: Path) -> Iterator[RemoteBoard]:
     url = f"http://127.0.0.1:{port}"
     try:
         wait_until_up(url)
-        yield RemoteBoard(url)
+        yield RemoteBoard(url, secret=read_secret(db))
     finally:
         os.killpg(pid, signal.SIGKILL)
         assert ask() == -signal.SIGKILL
