@@ -13,6 +13,7 @@ import subprocess
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
+from ipaddress import ip_address
 from pathlib import Path
 
 import psutil
@@ -61,6 +62,14 @@ def cpu_name() -> str:
         return platform.machine()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.machine())
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host as written means this machine: `localhost`, `127.0.0.1`, `::1`."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @cache

@@ -7,10 +7,10 @@ program that can read it belongs to the app's user (`specviz.store.secret`).
 from __future__ import annotations
 
 import os
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from specviz.errors import UsageError
+from specviz.machine import is_loopback
 from specviz.store import default_location
 from specviz.store.secret import read_secret
 
@@ -49,9 +49,4 @@ def secret_header(secret: str | None) -> dict[str, str]:
 
 def secret_for(url: str) -> str | None:
     """The secret of the app on the usual store, for a URL of this machine; None for all others."""
-    host = urlsplit(url).hostname or ""
-    try:
-        here = host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return None
-    return read_secret(default_location()) if here else None
+    return read_secret(default_location()) if is_loopback(urlsplit(url).hostname or "") else None

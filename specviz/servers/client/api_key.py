@@ -8,8 +8,9 @@ client reads it) names one more.
 from __future__ import annotations
 
 import os
-from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
+
+from specviz.machine import is_loopback
 
 KEY = "OPENAI_API_KEY"
 KEY_HOSTS = "SPECVIZ_API_KEY_HOSTS"
@@ -53,13 +54,6 @@ def _covers(name: str, url: SplitResult) -> bool:
         same_port = named.port is None or named.port == (url.port or _PORTS.get(url.scheme))
     except ValueError:
         return False  # no host and no port, so it names nothing
-    encrypted = url.scheme == "https" or _is_loopback(url.hostname or "")
+    encrypted = url.scheme == "https" or is_loopback(url.hostname or "")
     same_scheme = named.scheme == url.scheme if named.scheme else encrypted
     return bool(named.hostname) and named.hostname == url.hostname and same_port and same_scheme
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
