@@ -77,13 +77,6 @@ class Speedup:
         return f"{self.text}, {self.verdict_text}"
 
     @property
-    def interval_first(self) -> str:
-        """`1.66× to 2.05× (1.87×)`: where a decision depends on it."""
-        if self.low is None or self.high is None:
-            return f"{self.ratio:.2f}×"
-        return f"{self.low:.2f}× to {self.high:.2f}× ({self.ratio:.2f}×)"
-
-    @property
     def verdict_text(self) -> str:
         """`faster`, `slower`, or what would decide it."""
         if self.low is None or self.high is None:

@@ -49,6 +49,5 @@ def test_a_decided_one_needs_none_and_a_hopeless_one_is_bounded() -> None:
 
 def test_a_speed_up_says_what_it_is_worth() -> None:
     wide = Speedup(1.13, 0.19, 7.10, 6, 0, "time", 6, None)
-    assert wide.interval_first == "0.19× to 7.10× (1.13×)"
     assert wide.with_verdict.startswith("1.13× (0.19 to 7.10), not distinguishable")
     assert Speedup(2.0, None, None, 3, 0, "time").verdict_text == "not decided: 3 prompts, 5 needed"
