@@ -85,12 +85,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if is_worker or not session.config.getoption("--round-trip"):
         return
     base: Path = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
-    told = round_trips(sorted(base.rglob("*.duckdb")))
+    reported = round_trips(sorted(base.rglob("*.duckdb")))
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    reporter.write_line(f"\n{told['same']} databases came back, {told['unread']} cannot be opened")
-    for line in told["differ"]:
+    reporter.write_line(
+        f"\n{reported['same']} databases came back, {reported['unread']} cannot be opened"
+    )
+    for line in reported["differ"]:
         reporter.write_line(line, red=True)
-    if told["differ"]:
+    if reported["differ"]:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

@@ -1,6 +1,6 @@
 """The secret of a running app: a file next to the store that only the app's own user can read.
 
-A command that can read it is a program of that user. It is made anew at every start and removed
+A command that can read it is a program of that user. It is new at every start and removed
 at the end, so that whoever takes the app's port afterwards is sent nothing of use.
 """
 

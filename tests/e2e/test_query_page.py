@@ -102,8 +102,8 @@ def test_a_new_user_finds_what_rejects_most_without_sql(page: Page, app_url: str
     assert page.url.endswith("?question=category-position")
     with page.expect_download() as download:
         page.get_by_role("button", name="JSON").click()
-    told = json.loads(download.value.path().read_text())
-    assert told["rows"][0][:3] == [HOSTILE, 2, 60.0]
+    reported = json.loads(download.value.path().read_text())
+    assert reported["rows"][0][:3] == [HOSTILE, 2, 60.0]
 
     page.get_by_role("button", name="Which requests failed, and why?").click()
     shown(page, "No stored request failed.")

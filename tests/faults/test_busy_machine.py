@@ -140,8 +140,8 @@ def test_blocks_beside_a_burning_process_are_marked_repeated_and_reported(
     found = [cell.disturbance for cell in results.cells]
     assert sum(each.blocks for each in found if each) == 2 * prompts
     left = sum(each.disturbed for each in found if each)
-    told = f"{left} of {2 * prompts} blocks"
-    assert (left > 0) == any(note.startswith(told) for note in results.notes)
+    reported = f"{left} of {2 * prompts} blocks"
+    assert (left > 0) == any(note.startswith(reported) for note in results.notes)
 
 
 @pytest.mark.slow

@@ -61,8 +61,8 @@ WRITER = """
     while not Path(go).exists():
         time.sleep(0.01)
     with open_store(parse_location(text)) as store:
-        told = request_events(5, "told")
-        same = RecordedRequest(Prompt("p"), tuple(told), RunStatus.FINISHED, datetime.now(UTC))
+        reported = request_events(5, "reported")
+        same = RecordedRequest(Prompt("p"), tuple(reported), RunStatus.FINISHED, datetime.now(UTC))
         print(store.ingest(new_run(run_id="same"), [same]))
         for run in range(2):
             record(store, new_run(run_id=f"{name}.{run}"), request_events(30, f"{name}.{run}"))
@@ -86,10 +86,10 @@ def test_three_processes_that_make_and_fill_one_lake_lose_nothing(
     for writer in writers:
         assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
     go.touch()
-    told = [writer.communicate(timeout=100) for writer in writers]
-    assert [error for _, error in told] == ["", "", ""]
+    reported = [writer.communicate(timeout=100) for writer in writers]
+    assert [error for _, error in reported] == ["", "", ""]
     # under `python -c` DuckDB draws progress bars, as in an interactive session
-    assert sorted(out.splitlines()[-1] for out, _ in told) == ["False", "False", "True"]
+    assert sorted(out.splitlines()[-1] for out, _ in reported) == ["False", "False", "True"]
     with open_store(postgres.lake("shared", tmp_path / "files")) as store:
         counts = store.read(
             frame_of,
@@ -107,15 +107,16 @@ def test_three_processes_that_make_and_fill_one_lake_lose_nothing(
 
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(traces(), min_size=4, max_size=8, unique_by=lambda trace: trace.request_id))
-def test_any_trace_is_read_as_it_was_written(store: Store, told: list[Trace]) -> None:
-    told = [trace for trace in told if "\0" not in trace.request_id]  # DuckLake cannot look for it
+def test_any_trace_is_read_as_it_was_written(store: Store, reported: list[Trace]) -> None:
+    # DuckLake cannot look for NUL
+    reported = [trace for trace in reported if "\0" not in trace.request_id]
     run = new_run()
     requests = [
         RecordedRequest(Prompt("p"), tuple(events_of(one)), RunStatus.FINISHED, run.started_at)
-        for one in told
+        for one in reported
     ]
     assert store.ingest(run, requests)
-    assert [store.read(read_trace, one.request_id) for one in told] == told
+    assert [store.read(read_trace, one.request_id) for one in reported] == reported
 
 
 def test_a_run_of_another_writer_goes_on(store: Store) -> None:
@@ -256,7 +257,7 @@ def test_a_catalog_that_was_restarted_is_found_again(store: Store, postgres: Pos
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "reported"),
     [
         ({"password": "hunter2"}, "password authentication failed"),
         ({"database": "nowhere"}, 'database "nowhere" does not exist'),
@@ -265,7 +266,7 @@ def test_a_catalog_that_was_restarted_is_found_again(store: Store, postgres: Pos
     ],
 )
 def test_a_lake_that_cannot_be_opened_is_one_sentence_without_the_password(
-    postgres: Postgres, files: Path, empty: str, wrong: dict[str, str], told: str
+    postgres: Postgres, files: Path, empty: str, wrong: dict[str, str], reported: str
 ) -> None:
     place = postgres.lake(
         wrong.get("database", empty),
@@ -275,7 +276,7 @@ def test_a_lake_that_cannot_be_opened_is_one_sentence_without_the_password(
     if "host" in wrong:
         catalog = place.catalog.replace(str(postgres.folder), f"'{wrong['host']}'")
         place = lake.Lake(catalog, place.files)
-    with pytest.raises(StoreError, match=told) as caught:
+    with pytest.raises(StoreError, match=reported) as caught:
         open_store(place)
     _is_a_sentence(caught.value)
 

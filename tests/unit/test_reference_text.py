@@ -158,8 +158,8 @@ def test_headline_figures_are_the_documents() -> None:
     typed = [line.rsplit(maxsplit=4) for line in HEADLINES.strip().splitlines()]
     found = published("headlines")[["document", "quantity", "low", "high", "unit"]]
     figures = [None if word == "-" else float(word) for row in typed for word in row[2:4]]
-    told = [None if math.isnan(value) else value for value in found[["low", "high"]].stack()]
-    assert told == figures
+    reported = [None if math.isnan(value) else value for value in found[["low", "high"]].stack()]
+    assert reported == figures
     words = found[["document", "quantity", "unit"]].to_numpy().tolist()
     assert words == [[row[0].strip(), row[1], row[4]] for row in typed]
 

@@ -16,9 +16,8 @@ class Halves:
     """Holds a chunk that ends in the first half of a character back until the next text comes."""
 
     def __init__(self) -> None:
-        self._held: list[
-            Chunk
-        ] = []  # the first one ends in half a character, the rest have no text
+        # the first one ends in half a character, the rest have no text
+        self._held: list[Chunk] = []
 
     def take(self, chunk: Chunk) -> list[Chunk]:
         """The chunks that are complete now; a character belongs to the one that completes it."""

@@ -52,10 +52,10 @@ def verdict(depth: int, accepted: int) -> Verdict:
 
 @given(chain_traces())
 def test_of_a_chain_every_figure_is_the_same(trace: Trace) -> None:
-    told, wanted = metrics_of(sample_of(trace)).to_dict(), summarise(trace).to_dict()
-    assert told.keys() == wanted.keys()
+    reported, wanted = metrics_of(sample_of(trace)).to_dict(), summarise(trace).to_dict()
+    assert reported.keys() == wanted.keys()
     for name, value in wanted.items():
-        assert told[name] == pytest.approx(value), name
+        assert reported[name] == pytest.approx(value), name
 
 
 @st.composite
@@ -79,49 +79,58 @@ LEVELS = ((A, U, U), (R, A, U), (R, R, A), (R, R, R), (U, U, U))
 
 @given(tree_traces())
 def test_of_a_tree_alpha_is_the_same(trace: Trace) -> None:
-    told, wanted = metrics_of(sample_of(trace, is_chain=False)), summarise(trace)
-    assert told.alpha == wanted.alpha
-    assert told.draft_acceptance_rate == wanted.draft_acceptance_rate
+    reported, wanted = metrics_of(sample_of(trace, is_chain=False)), summarise(trace)
+    assert reported.alpha == wanted.alpha
+    assert reported.draft_acceptance_rate == wanted.draft_acceptance_rate
 
 
 @given(chain_traces(), st.floats(0.0, 1000.0))
 def test_waiting_before_a_request_makes_its_first_token_later_and_no_token_slower(
     trace: Trace, waited_ms: float
 ) -> None:
-    told, alone = metrics_of(sample_of(trace, waited_ms)), metrics_of(sample_of(trace))
-    assert told.ttft_ms == pytest.approx(alone.ttft_ms + waited_ms)
-    assert told.e2el_ms == pytest.approx(alone.e2el_ms + waited_ms)
+    reported, alone = metrics_of(sample_of(trace, waited_ms)), metrics_of(sample_of(trace))
+    assert reported.ttft_ms == pytest.approx(alone.ttft_ms + waited_ms)
+    assert reported.e2el_ms == pytest.approx(alone.e2el_ms + waited_ms)
     if alone.tpot_ms is not None:
-        assert told.tpot_ms == pytest.approx(alone.tpot_ms, rel=1e-6, abs=1e-9)
-    assert told.mean_acceptance_length == alone.mean_acceptance_length
+        assert reported.tpot_ms == pytest.approx(alone.tpot_ms, rel=1e-6, abs=1e-9)
+    assert reported.mean_acceptance_length == alone.mean_acceptance_length
 
 
 def test_figures_by_hand() -> None:
-    told = metrics_of(sample((2, 0, 3), (3, 3, 3)))
-    assert (told.num_drafts, told.num_draft_tokens, told.num_accepted_tokens) == (3, 9, 5)
-    assert told.draft_acceptance_rate == pytest.approx(5 / 9)
-    assert told.mean_acceptance_length == pytest.approx(1 + 5 / 3)
-    assert told.alpha == pytest.approx(5 / 7)  # two rejections were judged, three tokens never
-    assert told.acceptance_rate_per_pos == pytest.approx((2 / 3, 2 / 3, 1 / 3))
-    assert told.tpot_ms == pytest.approx((100 - 10) / (9 - 1))
-    assert told.tokens_per_step == pytest.approx(9 / 4)
-    assert told.output_throughput == pytest.approx(90)
+    reported = metrics_of(sample((2, 0, 3), (3, 3, 3)))
+    assert (reported.num_drafts, reported.num_draft_tokens, reported.num_accepted_tokens) == (
+        3,
+        9,
+        5,
+    )
+    assert reported.draft_acceptance_rate == pytest.approx(5 / 9)
+    assert reported.mean_acceptance_length == pytest.approx(1 + 5 / 3)
+    assert reported.alpha == pytest.approx(5 / 7)  # two rejections were judged, three tokens never
+    assert reported.acceptance_rate_per_pos == pytest.approx((2 / 3, 2 / 3, 1 / 3))
+    assert reported.tpot_ms == pytest.approx((100 - 10) / (9 - 1))
+    assert reported.tokens_per_step == pytest.approx(9 / 4)
+    assert reported.output_throughput == pytest.approx(90)
 
 
 def test_of_trees_only_what_can_be_known_is_reported() -> None:
-    told = metrics_of(sample((2, 0), (7, 7), is_chain=False))
-    assert told.alpha is None
+    reported = metrics_of(sample((2, 0), (7, 7), is_chain=False))
+    assert reported.alpha is None
     assert metrics_of(sample((2, 0), (7, 7), is_chain=False, judged=8)).alpha == 2 / 8
-    assert told.acceptance_rate_per_pos == (0.5, 0.5)
+    assert reported.acceptance_rate_per_pos == (0.5, 0.5)
 
 
 def test_what_the_server_does_not_tell_is_none_and_what_was_not_drafted_is_zero() -> None:
     silent, plain = metrics_of(sample(None, None)), metrics_of(sample((), ()))
     assert (silent.num_drafts, plain.num_drafts) == (None, 0)
     assert (silent.num_accepted_tokens, plain.num_accepted_tokens) == (None, 0)
-    for told in (silent, plain):
-        assert told.draft_acceptance_rate is told.mean_acceptance_length is told.alpha is None
-        assert told.acceptance_rate_per_pos == ()
+    for reported in (silent, plain):
+        assert (
+            reported.draft_acceptance_rate
+            is reported.mean_acceptance_length
+            is reported.alpha
+            is None
+        )
+        assert reported.acceptance_rate_per_pos == ()
 
 
 def test_text_without_a_count_has_no_speed_and_an_empty_answer_divides_by_nothing() -> None:

@@ -101,8 +101,8 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("command", ["run", "serve"])
 def test_tracing_is_one_pair_of_flags(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert specviz(command, "--help") == 0
-    told = capsys.readouterr().out
-    assert "--trace" in told and "--no-trace" in told and "--no-no-trace" not in told
+    reported = capsys.readouterr().out
+    assert "--trace" in reported and "--no-trace" in reported and "--no-no-trace" not in reported
 
 
 @pytest.mark.parametrize(

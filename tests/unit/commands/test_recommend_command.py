@@ -35,8 +35,12 @@ def document(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any
 def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, *EAGLE)
     assert set(found) == {"situation", "recommendation", "draft", "command", "router_toml"}
-    told = found["recommendation"]
-    assert (told["speculate"], told["technique"], told["k"]["k"]) == ("on", "EAGLE-3", 5)
+    reported = found["recommendation"]
+    assert (reported["speculate"], reported["technique"], reported["k"]["k"]) == (
+        "on",
+        "EAGLE-3",
+        5,
+    )
     assert found["situation"]["answers"]["spare_memory_gb"] == 20
     assert "YOUR-EAGLE-3-HEAD" in found["command"]
     assert "off_from = 32" in found["router_toml"]

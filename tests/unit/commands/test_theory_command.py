@@ -58,11 +58,11 @@ def test_the_roofline_of_the_tutorial(capsys: pytest.CaptureFixture[str]) -> Non
     depends = ("compute_ms", "compute_utilisation", "critical_batch", "speedup")
     assert {found[name] for name in depends} == {None}
 
-    told = asked(capsys, *size, "--peak", "312", "--alpha", "0.8")["roofline"]
-    assert told["critical_batch"] == pytest.approx(156)
-    assert told["critical_batch_verifying"] == pytest.approx(26)
-    assert told["speedup"] == pytest.approx(3.68928 / 1.25)
-    assert 26 < told["last_gaining_batch"] < 156
+    reported = asked(capsys, *size, "--peak", "312", "--alpha", "0.8")["roofline"]
+    assert reported["critical_batch"] == pytest.approx(156)
+    assert reported["critical_batch_verifying"] == pytest.approx(26)
+    assert reported["speedup"] == pytest.approx(3.68928 / 1.25)
+    assert 26 < reported["last_gaining_batch"] < 156
 
     doubled = asked(capsys, *size, "--peak", "312", "--gpus", "2")["roofline"]
     assert doubled["step_ms"] == 35.0

@@ -68,9 +68,9 @@ def test_what_models_write_is_no_markup() -> None:
         Plot(PlotKind.HEAT, "a", "b", "n"),
         Plot(PlotKind.POINTS, "a", value="n", by="b"),
     ):
-        told = drawn(plot, rows).to_json()
-        assert "onerror" in told and "<img" not in told and "<b>" not in told
-        assert "\\u202e" not in told and "\u202e" not in told
+        reported = drawn(plot, rows).to_json()
+        assert "onerror" in reported and "<img" not in reported and "<b>" not in reported
+        assert "\\u202e" not in reported and "\u202e" not in reported
 
 
 numbers = st.integers(-(2**70), 2**70) | st.floats()

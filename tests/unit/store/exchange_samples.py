@@ -109,11 +109,11 @@ def _elsewhere(cursor: Any) -> None:
     })  # fmt: skip
 
 
-def put_anything(store: Store, told: list[tuple[Run, Trace, Prompt]]) -> None:
+def put_anything(store: Store, reported: list[tuple[Run, Trace, Prompt]]) -> None:
     """Runs of any configuration and status that have ended, each with one trace."""
     from specviz.trace import RequestFinished
 
-    for run, trace, prompt in told:
+    for run, trace, prompt in reported:
         status = RunStatus.PARTIAL if run.status is RunStatus.RUNNING else run.status
         run = replace(run, run_id=uuid.uuid4().hex)
         store.start_run(run)

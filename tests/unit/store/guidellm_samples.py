@@ -8,13 +8,13 @@ import numpy as np
 
 
 def summary(values: list[float]) -> dict[str, Any]:
-    told = {"successful": None}
+    reported = {"successful": None}
     quantiles = {f"p{p}": float(np.percentile(values, p)) for p in (50, 95, 99)}
-    told["successful"] = {
+    reported["successful"] = {
         "mean": float(np.mean(values)), "median": float(np.median(values)), "max": max(values),
         "count": len(values), "total_sum": float(sum(values)), "percentiles": quantiles,
     }  # fmt: skip
-    return told
+    return reported
 
 
 def report(**changes: Any) -> dict[str, Any]:

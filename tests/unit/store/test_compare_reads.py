@@ -126,8 +126,12 @@ def test_answers_come_with_their_tokens_where_they_are_known(store: Store) -> No
     record(store, live, request_events(1, "live"), prompt="Hi")
     arm = benchmark(store)
     ids = [f"{arm}-0-1", "live"]
-    told, plain = store.read(read_answers, ids)
-    assert (told.prompt, told.text, told.token_ids) == ("And then?", "answer 1", (7, 8, 9, 10))
+    reported, plain = store.read(read_answers, ids)
+    assert (reported.prompt, reported.text, reported.token_ids) == (
+        "And then?",
+        "answer 1",
+        (7, 8, 9, 10),
+    )
     assert (plain.prompt, plain.text, plain.token_ids) == ("Hi", "t0.0 t0.1 ", None)
 
 

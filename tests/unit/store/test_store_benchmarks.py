@@ -85,7 +85,9 @@ def sample(**changes: Any) -> Sample:
     return Sample(**{**fields, **changes})
 
 
-def row(told: Sample | None, index: int = 0, benchmark_id: str = "b", **changes: Any) -> SampleRow:
+def row(
+    reported: Sample | None, index: int = 0, benchmark_id: str = "b", **changes: Any
+) -> SampleRow:
     fields = {
         "run_id": f"run-{benchmark_id}",
         "round_id": f"r-{benchmark_id}",
@@ -96,8 +98,8 @@ def row(told: Sample | None, index: int = 0, benchmark_id: str = "b", **changes:
         "block": "block",
         "sent_ms": 1.5,
         "queue_ms": 0.25,
-        "sample": told,
-        "error": None if told else "The stream broke.",
+        "sample": reported,
+        "error": None if reported else "The stream broke.",
     }
     return SampleRow(**{**fields, **changes})
 
@@ -135,10 +137,10 @@ def samples(draw: st.DrawFn) -> Sample:
 
 @given(st.lists(st.tuples(st.none() | samples(), moments, times_ms, texts), max_size=4))
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_samples_come_back_as_they_were(shared_store: Store, told: list[Any]) -> None:
+def test_samples_come_back_as_they_were(shared_store: Store, reported: list[Any]) -> None:
     benchmark_id = uuid.uuid4().hex
     log = begun(shared_store, benchmark_id)
-    for index, (one, at, ms, error) in enumerate(told):
+    for index, (one, at, ms, error) in enumerate(reported):
         log.add(
             row(
                 one,
@@ -157,8 +159,8 @@ def test_samples_come_back_as_they_were(shared_store: Store, told: list[Any]) ->
         "ORDER BY prompt_index",
         [benchmark_id],
     ).to_dict("records")
-    assert len(stored) == len(told)
-    for (one, at, ms, error), found in zip(told, stored, strict=True):
+    assert len(stored) == len(reported)
+    for (one, at, ms, error), found in zip(reported, stored, strict=True):
         assert found["sent_ms"] == ms
         assert found["started_at"].to_pydatetime() == at.astimezone(UTC).replace(tzinfo=None)
         assert (found["prompt"], found["prompt_id"]) == (f"{error}.", error)

@@ -60,13 +60,13 @@ def test_benchmarks_and_what_people_added_are_as_they_were(old_file: Path, schem
     with open_store(old_file) as store:
         benchmarks = store.read(read_benchmarks)
         redraft = store.read(read_redraft, "b", 0)
-        (told,) = store.read(
+        (reported,) = store.read(
             frame_of, "SELECT name, note, tags FROM runs WHERE run_id = 'whole'"
         ).itertuples(index=False)
     assert [(row.planned, row.finished) for row in benchmarks] == ([(9, 1)] if schema >= 3 else [])
     assert redraft == ({(0, 0): Redraft(3, 4, (3, 2, 1), (1, 1, 0))} if schema >= 4 else {})
-    assert told.name == ("A name" if schema >= 5 else None) or pd.isna(told.name)
-    assert list(told.tags if schema >= 5 else []) == (["a", "b"] if schema >= 5 else [])
+    assert reported.name == ("A name" if schema >= 5 else None) or pd.isna(reported.name)
+    assert list(reported.tags if schema >= 5 else []) == (["a", "b"] if schema >= 5 else [])
 
 
 def test_requests_of_blocks_that_nobody_watched_are_in_the_figures(
@@ -104,7 +104,7 @@ def test_migrated_tables_are_those_of_a_new_database(old_file: Path, tmp_path: P
 
 
 def test_a_migrated_database_takes_what_is_new(old_file: Path) -> None:
-    told = ExtraBytes(weights=4096, kv_cache=512, buffers=0)
+    reported = ExtraBytes(weights=4096, kv_cache=512, buffers=0)
     events = [
         RequestStarted("new-1", Fidelity.TRACED),
         replace(
@@ -113,13 +113,13 @@ def test_a_migrated_database_takes_what_is_new(old_file: Path) -> None:
             skipped_layers=("attention 3", "mlp 5"),
             matched_tokens=2,
         ),
-        RequestFinished((1,), 1.0, 10.0, "stop", told),
+        RequestFinished((1,), 1.0, 10.0, "stop", reported),
     ]
     with open_store(old_file) as store:
         record(store, new_run(run_id="new"), events)
     with open_store(old_file) as store:
         assert store.read(read_trace, "new-1") == fold(events)
-        assert store.read(read_requests, "new")[0].extra_bytes == told
+        assert store.read(read_requests, "new")[0].extra_bytes == reported
         assert store.read(num_runs) == 3
 
 

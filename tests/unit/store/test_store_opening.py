@@ -56,8 +56,8 @@ def test_another_process_learns_who_owns_the_database(path: Path) -> None:
 def test_a_url_left_by_a_dead_owner_is_not_believed(path: Path) -> None:
     with open_store(path):
         sidecar(path).write_text(json.dumps({"pid": 1, "url": "http://gone"}))
-        told = run_python(OPEN_ELSEWHERE, path).stdout.splitlines()
-    assert told[0] == f"{os.getpid()} None"
+        reported = run_python(OPEN_ELSEWHERE, path).stdout.splitlines()
+    assert reported[0] == f"{os.getpid()} None"
 
 
 def test_the_same_process_cannot_open_it_twice(path: Path) -> None:

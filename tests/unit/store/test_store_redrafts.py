@@ -45,7 +45,9 @@ def begun(store: Store, benchmark_id: str) -> BenchmarkLog:
     return log
 
 
-def told(log: BenchmarkLog, arm: int, config: RunConfig, *rows: SampleRow, turn: int = 0) -> None:
+def reported(
+    log: BenchmarkLog, arm: int, config: RunConfig, *rows: SampleRow, turn: int = 0
+) -> None:
     """One round of an arm; `turn` is its repetition."""
     name = f"{log.benchmark_id}-{arm}-{config.sampling.temperature}-{config.concurrency}-{turn}"
     run = new_run(run_id=name, group_id=log.benchmark_id, config=config)
@@ -78,7 +80,7 @@ def read(store: Store, benchmark_id: str, arm: int, **where: Any) -> list[Stored
 
 def test_answers_come_back_as_a_prediction_needs_them(store: Store) -> None:
     log = begun(store, "b")
-    told(log, 0, at(), request(3, "three"))
+    reported(log, 0, at(), request(3, "three"))
     log.end(status=new_run().status, error=None)
     (found,) = read(store, "b", 0)
     answer = Answer((3, 0), "qa", 6, 1.0, 3.0, (3,), (2,), num_chunks=2)
@@ -90,13 +92,13 @@ def test_answers_come_back_as_a_prediction_needs_them(store: Store) -> None:
 
 def test_only_one_arm_temperature_and_concurrency_is_read_in_order(store: Store) -> None:
     log, other = begun(store, "b"), begun(store, "other")
-    told(log, 0, at(), request(1, "again"), request(0, "again 0"), turn=1)
-    told(log, 0, at(), request(1, "b", turn=1), request(0, "c"), request(1, "a"))
-    told(log, 1, at(), request(0, "other arm"))
-    told(log, 0, at(0.7), request(0, "warm"))
-    told(log, 0, at(0.0, 4), request(0, "four"))
-    told(log, 0, at(0.7, 4), request(0, "warm four"))
-    told(other, 0, at(), request(0, "other benchmark"))
+    reported(log, 0, at(), request(1, "again"), request(0, "again 0"), turn=1)
+    reported(log, 0, at(), request(1, "b", turn=1), request(0, "c"), request(1, "a"))
+    reported(log, 1, at(), request(0, "other arm"))
+    reported(log, 0, at(0.7), request(0, "warm"))
+    reported(log, 0, at(0.0, 4), request(0, "four"))
+    reported(log, 0, at(0.7, 4), request(0, "warm four"))
+    reported(other, 0, at(), request(0, "other benchmark"))
     for one in (log, other):
         one.end(status=new_run().status, error=None)
 
@@ -115,7 +117,7 @@ def test_failed_requests_and_unknown_lengths_are_left_out(store: Store) -> None:
     log = begun(store, "b")
     unknown = request(1, "unknown", output_tokens=None)
     untold = request(2, "untold", per_step_accepted=None, per_step_drafted=None, token_ids=())
-    told(log, 0, at(), failed(0), unknown, untold)
+    reported(log, 0, at(), failed(0), unknown, untold)
     log.end(status=new_run().status, error=None)
     (found,) = read(store, "b", 0)
     assert found.text == "untold" and not found.token_ids

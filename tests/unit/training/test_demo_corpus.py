@@ -43,8 +43,8 @@ def _shipped_prompts() -> dict[str, list[str]]:
 
 
 def test_stream_is_the_one_the_models_were_trained_on() -> None:
-    told = [(d.category, d.prompt, d.answer) for d in _sample()[:2000]]
-    assert sha256(repr(told).encode()).hexdigest() == FINGERPRINT
+    reported = [(d.category, d.prompt, d.answer) for d in _sample()[:2000]]
+    assert sha256(repr(reported).encode()).hexdigest() == FINGERPRINT
 
 
 def test_document_depends_on_seed_and_index_alone() -> None:

@@ -51,14 +51,14 @@ def test_sums_are_right(seed: int) -> None:
 def test_summary_is_shorter_and_keeps_the_numbers(seed: int) -> None:
     example = summarization.example(Random(seed))
     assert len(example.answer) < len(example.prompt)
-    told = set(re.findall(r"\d+", example.prompt))
+    reported = set(re.findall(r"\d+", example.prompt))
     # A journey's days are added up.
     added = (
         {str(a + b) for a in range(2, 9) for b in range(2, 9)}
         if "days in all" in (example.answer)
         else set()
     )
-    assert set(re.findall(r"\d+", example.answer)) <= told | added
+    assert set(re.findall(r"\d+", example.answer)) <= reported | added
 
 
 @given(SEEDS)

@@ -67,8 +67,8 @@ class Upload(io.BytesIO):
     name = "upload.zip"
 
 
-def uploaded(store: Store, content: bytes, **told: Any) -> Imported | str:
-    person = {"method": NOT_GIVEN, "k": None, "name": " "} | told
+def uploaded(store: Store, content: bytes, **reported: Any) -> Imported | str:
+    person = {"method": NOT_GIVEN, "k": None, "name": " "} | reported
     return _imported(store, Upload(content), person)
 
 

@@ -125,8 +125,8 @@ def test_mirror_overlaps_and_a_draft_model_does_not() -> None:
 
 def test_the_documents_claims_beside_the_formula() -> None:
     claims = published_claims()
-    told = [(claim.alpha, claim.k, claim.tokens, claim.speedup) for claim in claims]
-    assert told == [
+    reported = [(claim.alpha, claim.k, claim.tokens, claim.speedup) for claim in claims]
+    assert reported == [
         (0.6, 8, 5.0, None),
         (0.4, 5, 1.6, 1.3),
         (0.7, 5, 2.8, 2.3),

@@ -94,9 +94,9 @@ def test_equal_titles_get_what_tells_them_apart() -> None:
                                            "ngram · T 1 (2)"]  # fmt: skip
 
 
-def requests(*told: tuple[str, float, list[float] | None]) -> pd.DataFrame:
+def requests(*reported: tuple[str, float, list[float] | None]) -> pd.DataFrame:
     columns = ["conversation", "num_drafts", "acceptance_rate_per_pos"]
-    return pd.DataFrame(told, columns=columns)
+    return pd.DataFrame(reported, columns=columns)
 
 
 def test_positions_weigh_requests_by_their_drafts() -> None:
@@ -111,8 +111,8 @@ def test_positions_weigh_requests_by_their_drafts() -> None:
 
 def test_positions_have_intervals_over_prompts() -> None:
     rng = np.random.default_rng(0)
-    told = [(f"p{place}", 20, [float(rng.binomial(20, 0.7)) / 20]) for place in range(30)]
-    (rate,) = rates_by_position(requests(*told))
+    reported = [(f"p{place}", 20, [float(rng.binomial(20, 0.7)) / 20]) for place in range(30)]
+    (rate,) = rates_by_position(requests(*reported))
     assert rate.low is not None and rate.high is not None
     assert rate.low < rate.rate < rate.high
     assert rate.high - rate.low == pytest.approx(2 * 1.96 * (0.7 * 0.3 / 600) ** 0.5, rel=0.4)

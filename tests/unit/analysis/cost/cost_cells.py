@@ -11,7 +11,7 @@ SPEEDUP = Speedup(2.0, 1.8, 2.4, prompts=12, excluded=0, basis="time")
 
 
 def cell(index: int, name: str, per_s: float, **changes: Any) -> Cell:
-    """A cell at concurrency 1 and temperature 0 unless told otherwise."""
+    """A cell at concurrency 1 and temperature 0 unless given otherwise."""
     empty = Cell(**dict.fromkeys(field.name for field in fields(Cell)) | {"notes": ()})
     return replace(
         empty,

@@ -50,8 +50,8 @@ def test_the_published_lengths_get_the_bonus_token() -> None:
         *map(exactly, (35.2, 16.8, 12.3, 11.1, 10.8, 11.5))
     ]
     assert curve.choices == tuple(
-        Choice(*told)
-        for told in [(1, 1.2, 0.3), (3, 2.52, 0.8), (5, 2.89, 1.8), (7, 3.02, 2.9),
+        Choice(*reported)
+        for reported in [(1, 1.2, 0.3), (3, 2.52, 0.8), (5, 2.89, 1.8), (7, 3.02, 2.9),
                      (10, 2.95, 4.5), (15, 2.71, 7.2)]
     )  # fmt: skip
     assert "EAGLE-3" in curve.note
@@ -114,8 +114,8 @@ def test_a_prediction_knows_the_memory_of_its_own_k_only() -> None:
         figures = (Estimate(k + 0.1, 0.0, 99.0), Estimate(0.5, None, None), Estimate(9.0, 8.0, 10))
         return Prediction(k, *figures, exactly(speedup))
 
-    told = [prediction(1, 1.5), prediction(2, None), prediction(4, 1.7)]
-    curve = predicted_curve(told, Source.REDRAFTED, "how", 1.25)
+    reported = [prediction(1, 1.5), prediction(2, None), prediction(4, 1.7)]
+    curve = predicted_curve(reported, Source.REDRAFTED, "how", 1.25)
     assert (curve.source, curve.note) == (Source.REDRAFTED, "how")
     assert [point.memory_gb for point in curve.points] == [None, None, 1.25]
     assert curve.points[2] == KFigures(

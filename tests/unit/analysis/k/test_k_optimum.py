@@ -68,16 +68,16 @@ def test_what_is_no_faster_is_not_worth_it(speedup: float, worth: bool) -> None:
 
 
 @given(some, st.none() | st.floats(0.0, 8.0))
-def test_every_choice_is_told_where_it_went(told: list[Choice], limit: float | None) -> None:
-    found = optimum(told, limit)
+def test_every_choice_is_told_where_it_went(reported: list[Choice], limit: float | None) -> None:
+    found = optimum(reported, limit)
     too_large = {
-        one.k for one in told
+        one.k for one in reported
         if limit is not None and one.memory_gb is not None and one.memory_gb > limit
     }  # fmt: skip
     if found is None:
-        assert too_large == {one.k for one in told}
+        assert too_large == {one.k for one in reported}
         return
-    fits = {one.k: one.speedup for one in told if one.k not in too_large}
+    fits = {one.k: one.speedup for one in reported if one.k not in too_large}
     assert set(found.too_large) == too_large
     assert found.best.speedup == max(fits.values())
     assert found.best.k == min(k for k, speedup in fits.items() if speedup == found.best.speedup)

@@ -49,9 +49,9 @@ def test_a_run_cut_short_is_the_formula_and_a_run_of_its_own(drawn) -> None:
     alpha, answers = drawn
     run, plain = run_of(answers, LARGEST), run_of(answers, 0)
     others = run_of(independent(alpha, LARGEST, LENGTHS, seed=2), 5)
-    told = predict(run, by_key(plain), cost_of(PRICE), range(1, LARGEST + 1))
-    assert [found.k for found in told] == [*range(1, LARGEST + 1)]
-    for found in told:
+    reported = predict(run, by_key(plain), cost_of(PRICE), range(1, LARGEST + 1))
+    assert [found.k for found in reported] == [*range(1, LARGEST + 1)]
+    for found in reported:
         again = run_of(answers, found.k)
         assert found.mean_acceptance_length.value == pytest.approx(
             theory.expected_tokens(alpha, found.k), rel=0.03
@@ -63,7 +63,7 @@ def test_a_run_cut_short_is_the_formula_and_a_run_of_its_own(drawn) -> None:
         assert found.speedup is not None
         assert found.speedup.value == pytest.approx(speedup_of(plain, again), rel=0.025)
         assert found.tpot_ms.value == pytest.approx(_tpot(again), rel=0.025)
-    assert told[4].mean_acceptance_length.value == pytest.approx(length_of(others), rel=0.03)
+    assert reported[4].mean_acceptance_length.value == pytest.approx(length_of(others), rel=0.03)
 
 
 def _tpot(run: list[Answer]) -> float:
@@ -222,12 +222,12 @@ def test_an_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     assert 50 <= held <= 60
 
 
-@pytest.mark.parametrize(("count", "told"), [(1, False), (4, False), (5, True)])
-def test_few_prompts_give_no_interval(count: int, told: bool) -> None:
+@pytest.mark.parametrize(("count", "reported"), [(1, False), (4, False), (5, True)])
+def test_few_prompts_give_no_interval(count: int, reported: bool) -> None:
     answers = independent(0.6, LARGEST, LENGTHS[:count])
     (found,) = predict(run_of(answers, LARGEST), {}, FLAT, [4])
     for figure in (found.mean_acceptance_length, found.draft_acceptance_rate, found.tpot_ms):
-        assert (figure.low is not None) == (figure.high is not None) == told
+        assert (figure.low is not None) == (figure.high is not None) == reported
 
 
 def test_equal_prompts_leave_the_methods_own_error() -> None:
@@ -263,7 +263,7 @@ def test_turns_and_repetitions_of_a_prompt_are_no_prompts_of_their_own() -> None
     answers = independent(0.6, 3, LENGTHS[:6])
     run = run_of(answers, 3)
     again = [replace(answer, key=(answer.key[0], 1)) for answer in run]
-    once, thrice = (predict(told, {}, FLAT, [2])[0] for told in (run, run + run + again))
+    once, thrice = (predict(reported, {}, FLAT, [2])[0] for reported in (run, run + run + again))
     assert (thrice.mean_acceptance_length.low, thrice.mean_acceptance_length.high) == pytest.approx(
         (once.mean_acceptance_length.low, once.mean_acceptance_length.high)
     )

@@ -16,7 +16,7 @@ Grid = Mapping[int, Sequence[Choice]]
 
 
 def schedule(grid: Grid, largest_batch: int = LARGEST_BATCH) -> tuple[Range, ...]:
-    best = {at: found for at, told in grid.items() if (found := optimum(told)) is not None}
+    best = {at: found for at, reported in grid.items() if (found := optimum(reported)) is not None}
     return schedule_of(best, largest_batch)
 
 
@@ -81,7 +81,7 @@ def test_a_concurrency_without_a_choice_leaves_its_sizes_to_the_next() -> None:
 @given(grids, st.sampled_from([1, 7, LARGEST_BATCH]))
 def test_every_batch_size_has_one_k(grid: Grid, largest: int) -> None:
     ranges = schedule(grid, largest)
-    measured = {at for at, told in grid.items() if told and at <= largest}
+    measured = {at for at, reported in grid.items() if reported and at <= largest}
     if not measured:
         assert ranges == ()
         return

@@ -18,8 +18,8 @@ def test_a_line_comes_back_whatever_plain_decoding_costs(
     drafted: list[int], fixed: float, per_token: float, plain: float | None
 ) -> None:
     points = {float(k): fixed + per_token * k for k in drafted}
-    told = points if plain is None else {**points, 0.0: plain}
-    cost = fit_step_cost(told, "made up")
+    reported = points if plain is None else {**points, 0.0: plain}
+    cost = fit_step_cost(reported, "made up")
     assert cost.fixed_ms == pytest.approx(fixed, abs=1e-6)
     assert cost.per_token_ms == pytest.approx(per_token, abs=1e-6)
     assert (cost.plain_ms, cost.basis) == (plain, "made up")

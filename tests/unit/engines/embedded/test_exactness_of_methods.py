@@ -52,7 +52,7 @@ def test_output_is_distributed_as_the_target_s_in_many_samples(
 
 @ALL
 def test_remembering_changes_nothing(family: TinyFamily, case: Case) -> None:
-    """The same seed gives the same output when every pass is computed anew.
+    """The same seed gives the same output when every pass is computed again.
 
     For Mirror it also says that outputs do not depend on what was drafted in time.
     """

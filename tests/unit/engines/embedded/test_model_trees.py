@@ -1,4 +1,4 @@
-"""A tree row is the row of the chain of its ancestors; the cache forgets and keeps as told."""
+"""A tree row is the row of the chain of its ancestors; the cache keeps what it is asked to."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from specviz.methods import Method
 
 SAMPLES = 10_000
 CERTAIN = 1e-8
-"""A wrong rule is told from bad luck by this: far below the check's own threshold."""
+"""A wrong rule is separated from bad luck by this: far below the check's own threshold."""
 
 
 MISTAKES: dict[str, tuple[Shape, bool, str, str, str]] = {

@@ -52,8 +52,8 @@ class Case:
 
     @property
     def name(self) -> str:
-        told = [self.method.value, *(f"{key}={value}" for key, value in self.options)]
-        return " ".join([*told, f"K={self.k}", f"T={self.temperature}"])
+        reported = [self.method.value, *(f"{key}={value}" for key, value in self.options)]
+        return " ".join([*reported, f"K={self.k}", f"T={self.temperature}"])
 
 
 WAYS: tuple[tuple[Method, int, dict[str, Any]], ...] = (

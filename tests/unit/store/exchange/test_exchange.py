@@ -49,11 +49,11 @@ def test_a_store_of_many_shapes(source: Store) -> None:
 @few
 @given(st.lists(st.tuples(runs, traces(), prompts), min_size=3, max_size=10), st.data())
 def test_any_traces(
-    tmp_path_factory: pytest.TempPathFactory, told: list[tuple], data: st.DataObject
+    tmp_path_factory: pytest.TempPathFactory, reported: list[tuple], data: st.DataObject
 ) -> None:
     kind = data.draw(st.sampled_from([Format.PARQUET, Format.JSONL]))
     with open_store(tmp_path_factory.mktemp("any") / "runs.duckdb") as store:
-        put_anything(store, told)
+        put_anything(store, reported)
         assert_round_trip(store, (kind,))
 
 
@@ -123,8 +123,8 @@ def test_the_lines_are_the_trace(store: Store, tmp_path: Path) -> None:
     record(store, new_run(run_id="one"), events)
     export(store, ["one"], Format.JSONL, tmp_path / "one.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "one.jsonl").read_text().splitlines()]
-    told = [line for line in lines if line.get("type") in ("started", "step", "finished")]
-    assert fold(map(event_from_dict, told)) == fold(events)
+    reported = [line for line in lines if line.get("type") in ("started", "step", "finished")]
+    assert fold(map(event_from_dict, reported)) == fold(events)
 
 
 def test_a_run_alone_is_part_of_its_benchmark_later(source: Store, tmp_path: Path) -> None:

@@ -54,8 +54,10 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_out_and_in(db: Path, tmp_path: Path) -> None:
     name = "all.zip"
     other = tmp_path / "other.duckdb"
-    told = json.loads(run("export", "--all", "-o", tmp_path / name, "--db", db, "--json").stdout)
-    assert told["rows"]["runs"] == 5 and told["bytes"] == (tmp_path / name).stat().st_size
+    reported = json.loads(
+        run("export", "--all", "-o", tmp_path / name, "--db", db, "--json").stdout
+    )
+    assert reported["rows"]["runs"] == 5 and reported["bytes"] == (tmp_path / name).stat().st_size
     answer = run("import", tmp_path / name, "--db", other)
     assert answer.stdout.startswith(f"{name}: imported 5 runs and 1 benchmark and 1 result")
     with open_store(db) as source, open_store(other) as target:

@@ -44,9 +44,9 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def refused(store: Store, path: Path, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         import_file(store, path)
-    told = str(caught.value)
-    assert says in told, told
-    assert "\n" not in told and len(told) < 500
+    reported = str(caught.value)
+    assert says in reported, reported
+    assert "\n" not in reported and len(reported) < 500
     counts = [f"(SELECT count(*) FROM {table.name})" for table in EXPORTED_TABLES]
     assert store.read(frame_of, f"SELECT {' + '.join(counts)} AS n")["n"][0] == 0
 
@@ -142,9 +142,9 @@ def remove(name: str) -> Callable[[dict[str, bytes]], None]:
     return lambda members: members.__delitem__(name)
 
 
-def manifest_with(**told: Any) -> Callable[[dict[str, bytes]], None]:
+def manifest_with(**reported: Any) -> Callable[[dict[str, bytes]], None]:
     def change(members: dict[str, bytes]) -> None:
-        manifest = json.loads(members["manifest.json"]) | told
+        manifest = json.loads(members["manifest.json"]) | reported
         members["manifest.json"] = json.dumps(manifest).encode()
 
     return change

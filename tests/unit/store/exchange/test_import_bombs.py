@@ -163,10 +163,10 @@ def test_a_guidellm_head_that_every_benchmark_would_repeat(
     empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(expansion.VARIABLE, "0.01")
-    told = report()
-    told |= {"benchmarks": told["benchmarks"] * 10, "head": "x" * 1_000_000}
+    reported = report()
+    reported |= {"benchmarks": reported["benchmarks"] * 10, "head": "x" * 1_000_000}
     path = tmp_path / "f.json"
-    path.write_text(json.dumps(told))
+    path.write_text(json.dumps(reported))
     refused(empty, path, "would expand to")
 
 

@@ -34,8 +34,8 @@ def stored(store: Store, done: Imported) -> list[dict[str, Any]]:
     return list(frame.to_dict("records"))
 
 
-def taken(store: Store, path: Path, told: ImportLabels | None = None) -> dict[str, Any]:
-    (row,) = stored(store, import_file(store, path, told))
+def taken(store: Store, path: Path, reported: ImportLabels | None = None) -> dict[str, Any]:
+    (row,) = stored(store, import_file(store, path, reported))
     return row
 
 
@@ -45,7 +45,7 @@ def written(path: Path, document: Any) -> Path:
 
 
 def test_a_plain_file(store: Store) -> None:
-    told = json.loads(PLAIN.read_text())
+    reported = json.loads(PLAIN.read_text())
     done = import_file(store, PLAIN)
     (row,) = stored(store, done)
     assert done.kind == row["tool"] == "vllm bench serve"
@@ -55,23 +55,28 @@ def test_a_plain_file(store: Store) -> None:
     assert math.isnan(row["request_rate"])  # inf: as fast as possible
     assert row["draft_acceptance_rate"] == pytest.approx(51 / 207)  # the file has percent
     assert row["mean_acceptance_length"] == pytest.approx(1 + 51 / 69)
-    assert list(row["acceptance_rate_per_pos"]) == told["spec_decode_per_position_acceptance_rates"]
+    assert (
+        list(row["acceptance_rate_per_pos"])
+        == reported["spec_decode_per_position_acceptance_rates"]
+    )
     assert row["k"] == 3
     for metric in ("ttft", "tpot", "e2el"):
-        assert row[f"{metric}_p50_ms"] == told[f"median_{metric}_ms"]
-        assert row[f"{metric}_p95_ms"] == told[f"p95_{metric}_ms"]
+        assert row[f"{metric}_p50_ms"] == reported[f"median_{metric}_ms"]
+        assert row[f"{metric}_p95_ms"] == reported[f"p95_{metric}_ms"]
     assert done.notes == ()
-    assert json.loads(row["document"]) == told
+    assert json.loads(row["document"]) == reported
     assert store.read(frame_of, "SELECT count(*) AS n FROM elsewhere_requests")["n"][0] == 0
 
 
 def test_a_detailed_file_and_what_it_does_not_tell(store: Store) -> None:
-    told = json.loads(DETAILED.read_text())
+    reported = json.loads(DETAILED.read_text())
     done = import_file(store, DETAILED)
     (row,) = stored(store, done)
-    latencies = 1000 * np.array(told["latencies"])
-    assert row["ttft_p99_ms"] == told["p99_ttft_ms"]
-    assert row["ttft_p95_ms"] == pytest.approx(np.percentile(1000 * np.array(told["ttfts"]), 95))
+    latencies = 1000 * np.array(reported["latencies"])
+    assert row["ttft_p99_ms"] == reported["p99_ttft_ms"]
+    assert row["ttft_p95_ms"] == pytest.approx(
+        np.percentile(1000 * np.array(reported["ttfts"]), 95)
+    )
     assert row["e2el_mean_ms"] == pytest.approx(latencies.mean())
     assert done.notes == (
         "Computed here from the single requests: e2el_mean_ms, e2el_p50_ms, e2el_p95_ms, "
@@ -80,12 +85,12 @@ def test_a_detailed_file_and_what_it_does_not_tell(store: Store) -> None:
     assert row["request_rate"] == 4.0
     requests = store.read(frame_of, "SELECT * FROM elsewhere_requests ORDER BY request_index")
     assert len(requests) == 8
-    assert list(requests["output_text"]) == told["generated_texts"]
+    assert list(requests["output_text"]) == reported["generated_texts"]
     assert requests["started_s"][0] == 0.0
     # what vLLM computes of all requests follows from ours of each
-    assert requests["tpot_ms"].mean() == pytest.approx(told["mean_tpot_ms"])
-    assert requests["ttft_ms"].median() == pytest.approx(told["median_ttft_ms"])
-    assert len(requests["gaps_ms"][0]) == len(told["itls"][0])
+    assert requests["tpot_ms"].mean() == pytest.approx(reported["mean_tpot_ms"])
+    assert requests["ttft_ms"].median() == pytest.approx(reported["median_ttft_ms"])
+    assert len(requests["gaps_ms"][0]) == len(reported["itls"][0])
     assert "generated_texts" not in json.loads(row["document"])
 
 
@@ -111,22 +116,22 @@ def test_appended_results(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_failed_request_has_no_times(store: Store, tmp_path: Path) -> None:
-    told = json.loads(DETAILED.read_text())
-    told["errors"][2] = "Internal Server Error"
-    told |= {"failed": 1, "completed": 7}
-    taken(store, written(tmp_path / "f.json", told))
+    reported = json.loads(DETAILED.read_text())
+    reported["errors"][2] = "Internal Server Error"
+    reported |= {"failed": 1, "completed": 7}
+    taken(store, written(tmp_path / "f.json", reported))
     row = store.read(frame_of, "SELECT * FROM elsewhere_requests WHERE request_index = 2")
     assert row["error"][0] == "Internal Server Error"
     assert row[["ttft_ms", "tpot_ms", "e2el_ms"]].isna().all(axis=None)
 
 
 def test_nothing_is_made_up(store: Store, tmp_path: Path) -> None:
-    told = json.loads(PLAIN.read_text())
-    for key in list(told):
+    reported = json.loads(PLAIN.read_text())
+    for key in list(reported):
         if key.startswith(("spec_decode", "mean_", "median_", "p95", "p99", "std")):
-            del told[key]
-    told |= {"failed": 3}  # latencies then hold those of requests that failed
-    row = taken(store, written(tmp_path / "f.json", told))
+            del reported[key]
+    reported |= {"failed": 3}  # latencies then hold those of requests that failed
+    row = taken(store, written(tmp_path / "f.json", reported))
     figures = [name for name in row if name.endswith("_ms")]
     empty = [*figures, "num_drafts", "draft_acceptance_rate", "k", "started_at", "method"]
     frame = store.read(frame_of, "SELECT * FROM elsewhere")
@@ -134,8 +139,8 @@ def test_nothing_is_made_up(store: Store, tmp_path: Path) -> None:
 
 
 def test_no_finished_request(store: Store, tmp_path: Path) -> None:
-    told = json.loads(PLAIN.read_text()) | {"completed": 0, "mean_ttft_ms": 0.0}
-    row = taken(store, written(tmp_path / "f.json", told))
+    reported = json.loads(PLAIN.read_text()) | {"completed": 0, "mean_ttft_ms": 0.0}
+    row = taken(store, written(tmp_path / "f.json", reported))
     assert math.isnan(row["ttft_mean_ms"])
 
 
@@ -184,12 +189,12 @@ def test_a_guidellm_report(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_guidellm_report_of_schema_2(store: Store, tmp_path: Path) -> None:
-    told = report()
-    del told["args"], told["benchmarks"][0]["config"]["backend"]
+    reported = report()
+    del reported["args"], reported["benchmarks"][0]["config"]["backend"]
     spec = {"backend": {"kind": "openai_http", "target": "http://gpu:8000", "model": "llama"},
             "data": [{"kind": "synthetic_text", "prompt_tokens": 10}]}  # fmt: skip
-    told |= {"metadata": {"version": 2, "guidellm_version": "0.8.1"}, "config": {"spec": spec}}
-    first, _ = stored(store, import_file(store, written(tmp_path / "f.json", told)))
+    reported |= {"metadata": {"version": 2, "guidellm_version": "0.8.1"}, "config": {"spec": spec}}
+    first, _ = stored(store, import_file(store, written(tmp_path / "f.json", reported)))
     assert (first["model"], first["server"]) == ("llama", "http://gpu:8000")
     assert json.loads(first["dataset"]) == spec["data"][0]
 
@@ -202,7 +207,7 @@ def test_guidellm_writes_zeros_where_nothing_streamed(store: Store, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "told",
+    "reported",
     [
         {"benchmarks": []},
         {"benchmarks": [{}]},
@@ -212,6 +217,6 @@ def test_guidellm_writes_zeros_where_nothing_streamed(store: Store, tmp_path: Pa
         report(time_to_first_token_ms=None),
     ],
 )
-def test_other_reports(store: Store, tmp_path: Path, told: Any) -> None:
+def test_other_reports(store: Store, tmp_path: Path, reported: Any) -> None:
     with pytest.raises(UsageError, match=r"not results of vllm bench serve or GuideLLM"):
-        import_file(store, written(tmp_path / "f.json", told))
+        import_file(store, written(tmp_path / "f.json", reported))

@@ -37,7 +37,7 @@ def rows(store: Store, name: str, *columns: str) -> list[tuple[object, ...]]:
     return [tuple(row[names.index(column)] for column in columns) for row in result.rows]
 
 
-def told(store: Store, name: str) -> str:
+def reported(store: Store, name: str) -> str:
     one, result = asked(store, name)
     return answer_of(one, [column.name for column in result.columns], result.rows)
 
@@ -68,7 +68,7 @@ def test_every_question_has_an_answer_and_a_plot_of_its_columns(
     columns = plot_columns(names, [column.type for column in result.columns], result.rows)
     assert one.plot.kind is PlotKind.TABLE or fits(one.plot, columns)
     assert bool(answer_of(one, names, result.rows)) == bool(one.answer)
-    if one.question_id != "room":  # where deleted runs are told as such
+    if one.question_id != "room":  # which shows deleted runs as such
         assert "poetry" not in str(result.rows) and "'deleted'" not in str(result.rows)
 
 
@@ -80,7 +80,7 @@ def test_which_category_rejects_most_and_where(filled: Store) -> None:
     conditional = rows(filled, "category-position", "category", "position",
                        "of those that got here, %", "drafts that got here")  # fmt: skip
     assert ("qa", 3, 75.0, 4) in conditional
-    assert told(filled, "category-position") == (
+    assert reported(filled, "category-position") == (
         "Most: typed prompt at position 1: 75.0 % of 4 drafts end there."
     )
 
@@ -138,7 +138,7 @@ def test_cost_is_the_price_over_the_throughput_of_blocks(filled: Store) -> None:
 def test_speed_up_by_category(filled: Store) -> None:
     found = rows(filled, "speedup-category", "arm", "category", "speed-up, ×")
     assert found == [("eagle3 · K 3", "qa", 1.01), ("eagle3 · K 3", "code", 2.0)]
-    assert told(filled, "speedup-category") == "Least: eagle3 · K 3 in qa: 1.01 ×."
+    assert reported(filled, "speedup-category") == "Least: eagle3 · K 3 in qa: 1.01 ×."
 
 
 def test_where_an_answer_differs_first(filled: Store) -> None:

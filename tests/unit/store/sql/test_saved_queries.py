@@ -71,8 +71,8 @@ def test_every_table_and_column_is_shown_with_its_meaning(store: Store) -> None:
         "SELECT table_name, column_name FROM information_schema.columns "
         "WHERE table_name <> 'specviz_migrations'",
     )
-    told = {(table.name, column.name) for table in tables for column in table.columns}
-    assert told == set(there.itertuples(index=False, name=None))
+    reported = {(table.name, column.name) for table in tables for column in table.columns}
+    assert reported == set(there.itertuples(index=False, name=None))
     assert all(table.comment for table in tables)
     assert [c.name for table in tables for c in table.columns if not c.comment] == []
     decisions = next(table for table in tables if table.name == "decisions")

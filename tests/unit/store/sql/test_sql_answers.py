@@ -227,12 +227,12 @@ def test_another_process_cannot_open_the_file_after_a_copy(tmp_path: Path) -> No
 
 
 def test_a_long_query_ends_with_a_sentence_and_others_go_on_meanwhile(store: Store) -> None:
-    told: list[str] = []
+    reported: list[str] = []
 
     def ask() -> None:
         with pytest.raises(StoreError) as raised:
             run_sql(store, LONG, timeout_s=3)
-        told.append(str(raised.value))
+        reported.append(str(raised.value))
 
     thread = threading.Thread(target=ask)
     thread.start()
@@ -243,7 +243,7 @@ def test_a_long_query_ends_with_a_sentence_and_others_go_on_meanwhile(store: Sto
     )
     assert thread.is_alive()
     thread.join()
-    assert told == ["The query was stopped, because it took longer than 3 s: ask for less."]
+    assert reported == ["The query was stopped, because it took longer than 3 s: ask for less."]
     store.write(lambda cursor: cursor.execute("DELETE FROM runs WHERE run_id = 'meanwhile'"))
 
 
@@ -394,9 +394,9 @@ def test_a_result_too_large_to_show(store: Store) -> None:
 def test_a_failure_is_one_printable_sentence(store: Store, sql: str, says: str) -> None:
     with pytest.raises(StoreError) as raised:
         run_sql(store, sql)
-    told = str(raised.value)
-    assert told.startswith("The query failed: ") and says in told and told.endswith(".")
-    assert told.isprintable()
+    reported = str(raised.value)
+    assert reported.startswith("The query failed: ") and says in reported and reported.endswith(".")
+    assert reported.isprintable()
 
 
 def test_errors_name_no_path_of_this_machine() -> None:
@@ -406,8 +406,8 @@ def test_errors_name_no_path_of_this_machine() -> None:
         "Cannot list /home/eve b/data: denied",
         "Cannot open file /home/other/eve.db: denied",
     ):
-        told = child.message(duckdb.IOException(text), "SELECT 1", hidden)
-        assert "eve" not in told and "data" not in told
+        reported = child.message(duckdb.IOException(text), "SELECT 1", hidden)
+        assert "eve" not in reported and "data" not in reported
 
 
 @pytest.mark.parametrize(

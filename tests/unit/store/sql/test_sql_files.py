@@ -36,9 +36,9 @@ def test_csv(result: SqlResult) -> None:
 
 
 def test_json(result: SqlResult) -> None:
-    told = json.loads(as_json(result))
-    assert told["rows"][0][3] == HOSTILE
-    assert [column["name"] for column in told["columns"]][:2] == ["n", "n"]
+    reported = json.loads(as_json(result))
+    assert reported["rows"][0][3] == HOSTILE
+    assert [column["name"] for column in reported["columns"]][:2] == ["n", "n"]
 
 
 def test_parquet(result: SqlResult) -> None:
