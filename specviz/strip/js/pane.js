@@ -35,8 +35,9 @@ export function newPane(arm) {
   root.append(head, figures, progress, scroller);
   const strip = newStrip(text, arm);
   const parts = { root, title, lossy, badge, figures, progress, scroller, note };
-  const pane = { ...parts, arm, strip, follows: true, top: 0 };
+  const pane = { ...parts, arm, strip, follows: true, top: 0, aim: Infinity };
   scroller.addEventListener("scroll", () => noteScrolling(pane), { passive: true });
+  scroller.addEventListener("scrollend", () => (pane.aim = Infinity), { passive: true });
   scroller.addEventListener("wheel", (event) => noteWheel(pane, event), { passive: true });
   // Blocks out of sight have an estimated height, so the end moves when they come into sight.
   new ResizeObserver(() => followEnd(pane)).observe(text);
@@ -46,16 +47,22 @@ export function newPane(arm) {
 // Only the reader scrolls up; new text never lowers scrollTop. A pane that grows lowers it too, but
 // stays at its end.
 function noteScrolling(pane) {
-  const { scrollTop, scrollHeight, clientHeight } = pane.scroller;
-  const left = scrollHeight - scrollTop - clientHeight;
-  if (scrollTop < pane.top && left > 1) pane.follows = false;
-  else if (left <= NEAR_END_PX) pane.follows = true;
+  const { scrollTop } = pane.scroller;
+  const end = endOf(pane);
+  if (scrollTop < pane.top && end - scrollTop > 1) pane.follows = false;
+  else if (scrollTop >= Math.min(end, pane.aim) - NEAR_END_PX) pane.follows = true;
   pane.top = scrollTop;
 }
 
-// Browsers scroll smoothly: a token drawn before the first scroll event would end the movement.
+// Browsers scroll smoothly: a token drawn before the first scroll event would end a movement up,
+// and one down arrives where the end was when it began.
 function noteWheel(pane, event) {
-  if (event.deltaY < 0 && pane.scroller.scrollTop > 0) pane.follows = false;
+  if (event.deltaY > 0) pane.aim = endOf(pane);
+  else if (event.deltaY < 0 && pane.scroller.scrollTop > 0) pane.follows = false;
+}
+
+function endOf({ scroller }) {
+  return scroller.scrollHeight - scroller.clientHeight;
 }
 
 function followEnd(pane) {
