@@ -14,7 +14,7 @@ INPUTS := Makefile scripts/install.sh pyproject.toml $(wildcard requirements/*.l
 STAMP := .venv/.installed-$(shell cat $(INPUTS) | sha256sum | cut -c1-16)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow test-pythons lint format bench lock
+.PHONY: help install run test test-slow test-long test-pythons lint format bench lock
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -29,15 +29,18 @@ $(STAMP):
 run: $(STAMP) ## the app on 127.0.0.1:8501 (SPECVIZ_PORT, SPECVIZ_STORE)
 	$(BIN)/streamlit run app.py --server.port $(SPECVIZ_PORT)
 
-test: $(STAMP) ## all tests but the slow ones (ARGS="-k name")
+test: $(STAMP) ## every feature, with real servers and browsers (ARGS="-k name")
 	@scripts/chromium.sh
 	@scripts/postgres.sh
 	$(BIN)/pytest -n $(WORKERS) $(ARGS)
 
-test-slow: $(STAMP) ## what make test leaves out
+test-slow: $(STAMP) ## what takes minutes, and the second case of each kind
 	@scripts/chromium.sh
 	@scripts/postgres.sh
 	$(BIN)/pytest -m slow -n $(WORKERS) $(ARGS)
+
+test-long: $(STAMP) ## 100,000 draws of every method, before a release
+	$(BIN)/pytest -m long -n $(WORKERS) $(ARGS)
 
 test-pythons: $(STAMP) ## the unit tests in a second Python, in .venv-3.12 or -3.13 (PYTHON)
 	scripts/test_pythons.sh $(PYTHON) -- $(ARGS)

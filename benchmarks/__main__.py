@@ -11,7 +11,7 @@ from benchmarks.tables import write_tables
 NAMES = (
     *("first_token", "embedded_speed", "lossless", "speedup", "tracing_cost", "plans"),
     *("side_by_side", "client_cost", "k_prediction", "page_changes", "history_scale"),
-    *("setup_time", "sql_snapshot", "hostile_sql", "hostile_input", "coverage"),
+    *("setup_time", "sql_snapshot", "hostile_sql", "hostile_input", "soak", "coverage"),
 )
 
 

@@ -1,8 +1,8 @@
 """How tests share two cores, and `pytest --round-trip`.
 
-`make test` runs two workers. Servers, browsers and databases are shared between tests, so all tests
-of real parts go to one worker, one after the other; unit tests go file by file to the other, and to
-both when the real parts are done. Slow draws share nothing and go one by one.
+`make test` runs two workers. Servers and databases are shared between tests, so all tests with
+servers go to one worker, one after the other, and all tests with browsers to the other; unit tests
+go file by file to whichever is done. Long draws share nothing and go one by one.
 
 `--round-trip`: every database that the tests left is exported and imported again.
 
@@ -47,20 +47,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 settings.register_profile("specviz", deadline=None)
 settings.load_profile("specviz")
 
-REAL_PARTS = ("tests/integration/", "tests/e2e/")
+REAL_PARTS = {
+    "servers": ("tests/integration/",),
+    "browsers": ("tests/e2e/", "tests/faults/test_soak.py"),
+}
+"""What shares servers, and what shares browsers."""
 
 
 class RealPartsTogether(LoadScopeScheduling):
-    """All tests of real parts are one scope, each file of unit tests another, each slow draw one.
+    """Tests of real parts are two scopes, each file of unit tests is one, each long draw one.
 
     xdist's own groups (`loadgroup`) have no effect under pytest 9.2, which ignores the ids that
     they write.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        if nodeid.startswith(REAL_PARTS):
-            return "real parts"
-        return nodeid if self.config.option.markexpr == "slow" else nodeid.split("::", 1)[0]
+        for scope, places in REAL_PARTS.items():
+            if nodeid.startswith(places):
+                return scope
+        return nodeid if self.config.option.markexpr == "long" else nodeid.split("::", 1)[0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> RealPartsTogether:

@@ -93,6 +93,7 @@ def test_the_form_says_what_it_amounts_to_and_keeps_what_is_typed(page: Page, ap
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.slow
 def test_arms_are_added_and_removed_and_carried_to_toml(page: Page, app_url: str) -> None:
     page.goto(app_url)
     button(page, "Add an arm").click()
@@ -164,6 +165,7 @@ def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str) -> None
     expect(page.get_by_label("Name", exact=True)).to_have_value("Short <b>plan</b>")
 
 
+@pytest.mark.slow
 def test_a_benchmark_pauses_ends_and_is_taken_up_again(page: Page, app_url: str) -> None:
     start(page, app_url, LONG)
     expect(page.get_by_text(re.compile(r"^[1-9]\d* of [\d,]+ requests"))).to_be_visible(

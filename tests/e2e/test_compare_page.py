@@ -62,6 +62,7 @@ def test_runs_are_picked_and_the_reference_is_changed(page: Page, compare: tuple
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.slow
 def test_texts_part_where_they_part_and_are_text(page: Page, compare: tuple[str, Ids]) -> None:
     url, ids = compare
     requests: list[str] = []
@@ -90,6 +91,7 @@ def test_texts_part_where_they_part_and_are_text(page: Page, compare: tuple[str,
     assert not [one for one in requests if "127.0.0.1" not in one and one.startswith("http")]
 
 
+@pytest.mark.slow
 def test_arms_of_a_benchmark_beside_foreign_results(page: Page, compare: tuple[str, Ids]) -> None:
     url, ids = compare
     arms = f"{ids.baseline},{ids.ngram},{ids.loaded},{ids.elsewhere}"

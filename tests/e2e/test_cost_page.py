@@ -73,6 +73,7 @@ def test_the_documents_case_every_section_and_a_link_to_it(page: Page, cost_url:
     assert other.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_named_with_what_to_do(page: Page, cost_url: str) -> None:
     page.goto(cost_url)
     shown(page, "$0.00170")

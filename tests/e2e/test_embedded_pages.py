@@ -92,6 +92,7 @@ def test_typical_acceptance_is_called_not_lossless_everywhere(page: Page, app_ur
     expect(page.locator(".pane").nth(1).locator(".lossy")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_sections_of_a_stored_run(page: Page, app_url: str) -> None:
     page.goto(app_url)
     page.get_by_role("button", name="Arms").click()
@@ -123,6 +124,7 @@ def test_the_sections_of_a_stored_run(page: Page, app_url: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.slow
 def test_skipped_layers_are_shown_for_methods_that_skip_some(page: Page, app_url: str) -> None:
     page.goto(app_url)
     page.get_by_role("button", name="Arms").click()

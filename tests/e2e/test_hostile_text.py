@@ -90,6 +90,7 @@ def test_while_it_is_answered_and_after(watched: Page, app_url: str) -> None:
     assert {text for (text,) in stored} == {f"{text}{MARK}{n}" for n, text in enumerate(TEXTS)}
 
 
+@pytest.mark.slow
 def test_in_the_list_in_a_run_and_side_by_side(watched: Page, app_url: str) -> None:
     runs = [run_id for (run_id,) in answers(app_url, "SELECT run_id FROM runs ORDER BY run_id")]
     watched.goto(f"{app_url}/runs")
@@ -113,6 +114,7 @@ def test_in_answers_of_queries(watched: Page, app_url: str) -> None:
     unharmed(watched)
 
 
+@pytest.mark.slow
 def test_in_a_report_that_is_opened_from_the_disk(
     watched: Page, app_url: str, store_path: Path, tmp_path: Path
 ) -> None:

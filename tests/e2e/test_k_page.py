@@ -70,6 +70,7 @@ def test_an_empty_store_has_the_published_figures_and_the_formula(page: Page, ap
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_sweep_is_measured_and_predicted(page: Page, app_url: str):
     start_sweep(page, app_url)
     page.goto(f"{app_url}/k")

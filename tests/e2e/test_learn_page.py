@@ -63,6 +63,7 @@ def test_every_section_opens_without_anything_stored(page: Page, app_url: str) -
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.slow
 def test_presets_and_shared_weights_of_rejection_sampling(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/learn")
     accepted = figure(page, "acceptance, Σ min(target, draft)")
@@ -80,6 +81,7 @@ def test_presets_and_shared_weights_of_rejection_sampling(page: Page, app_url: s
     expect(page.get_by_test_id("stAlert")).to_contain_text("at least 3 tokens", timeout=SLOW_MS)
 
 
+@pytest.mark.slow
 def test_sliders_move_the_formula_and_the_roofline(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/learn?section=Formula&alpha=0.6")
     best = figure(page, "best K")
@@ -104,6 +106,7 @@ def test_sliders_move_the_formula_and_the_roofline(page: Page, app_url: str) -> 
     expect(gain).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_mechanism_plays_to_its_end(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/learn?section=Mechanisms&method=eagle&step=99")
     value = page.get_by_test_id("stSlider").get_by_test_id("stSliderThumbValue")
@@ -137,6 +140,7 @@ def test_answers_open_on_a_click_and_lead_to_what_shows_them(page: Page, app_url
     expect(page.get_by_text("No model drafts: the last tokens are looked up")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_stored_run_takes_the_place_of_the_recorded_one(page: Page, app_url: str) -> None:
     body = (ROOT / "data" / "traces" / "medusa.json").read_bytes()
     request = urllib.request.Request(

@@ -73,6 +73,7 @@ def test_one_click_to_the_first_coloured_token_and_the_run_is_stored(
     expect(page.locator(".pane .box.accepted").first).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_leaving_the_page_during_a_run_does_not_stop_it_and_a_second_browser_can_watch(
     page: Page, context: BrowserContext, app_url: str
@@ -106,6 +107,7 @@ def test_cancel_keeps_what_arrived_and_the_next_run_works(page: Page, app_url: s
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_is_one_sentence(page: Page, app_url: str) -> None:
     page.goto(app_url)
     expect(page.get_by_text("no server, no GPU")).to_be_visible()

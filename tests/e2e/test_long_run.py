@@ -24,6 +24,7 @@ LAST_TOKEN_SHOWN = """([text, arms]) => {
 }"""
 
 
+@pytest.mark.slow
 def test_the_last_token_of_a_long_run_shows_within_two_seconds(page: Page, tmp_path: Path) -> None:
     ended = tmp_path / "ended"
     environment = {"GENERATOR_END": str(ended), "SPECVIZ_STORE": str(tmp_path / "runs.duckdb")}

@@ -113,6 +113,7 @@ def test_a_new_user_finds_what_rejects_most_without_sql(page: Page, app_url: str
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.slow
 def test_a_typed_query_its_plot_and_its_link(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/query")
     editor(page).click()
@@ -142,6 +143,7 @@ def test_a_typed_query_its_plot_and_its_link(page: Page, app_url: str) -> None:
     expect(editor(other)).to_have_value("SELECT category, num_accepted_tokens FROM requests")
 
 
+@pytest.mark.slow
 def test_a_refused_query_keeps_its_text(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/query")
     ask(page, "DELETE FROM runs")
@@ -163,6 +165,7 @@ def test_a_refused_query_keeps_its_text(page: Page, app_url: str) -> None:
     shown(page, "Stopped: Run asks again.")
 
 
+@pytest.mark.slow
 def test_saved_queries_and_what_columns_mean(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/query")
     expect(editor(page)).to_be_visible(timeout=SLOW_MS)

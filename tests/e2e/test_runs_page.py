@@ -49,6 +49,7 @@ def action(page: Page, name: str) -> Locator:
     return page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True)
 
 
+@pytest.mark.slow
 def test_filters_in_the_url_then_two_are_tagged_and_compared(page: Page, runs_url: str) -> None:
     page.goto(runs_url)
     table = lines(page, 6)
@@ -117,6 +118,7 @@ def test_links_of_an_earlier_version_keep_what_they_say(
     expect(page).to_have_url(re.compile(r"/runs\?" + re.escape(query)))
 
 
+@pytest.mark.slow
 def test_an_opened_run_is_done_again_on_live_with_everything_set(page: Page, runs_url: str) -> None:
     page.goto(f"{runs_url}?run=r1")
     expect(page.locator(".pane .tok").first).to_be_visible(timeout=SLOW_MS)
@@ -138,6 +140,7 @@ def test_an_opened_run_is_done_again_on_live_with_everything_set(page: Page, run
     expect(page.get_by_text("Write a story")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_what_people_and_models_wrote_is_text(page: Page, runs_url: str) -> None:
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: dialogs.append(dialog.message))

@@ -66,6 +66,7 @@ def opened(page: Page, url: str) -> None:
     expect(box(page, "speedup")).to_be_visible(timeout=SLOW_MS)
 
 
+@pytest.mark.slow
 def test_every_leaf_is_reached_by_a_click(page: Page, app: App) -> None:
     opened(page, app.url)
     expect(page.locator(".leaf.path")).to_have_count(0)
@@ -98,6 +99,7 @@ def test_every_leaf_is_reached_by_a_click(page: Page, app: App) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.slow
 def test_the_address_says_everything_and_wrong_values_are_named(page: Page, app: App) -> None:
     query = "temperature=hot&concurrency=8&spare_memory_gb=4&light_training=yes&target_swapped=no"
     more = "&gpu_utilization=0.3&output_tokens=200&draft_fits=yes&nonsense=1&benchmark=gone"

@@ -81,6 +81,7 @@ def check_complete(store: Store, benchmark_id: str) -> None:
     assert all(cell.requests == plan.prompts.count * plan.repetitions for cell in results.cells)
 
 
+@pytest.mark.slow
 def test_the_command_is_killed_and_resumed(tmp_path: Path) -> None:
     rng = random.Random(3)
     plan, db = tmp_path / "plan.toml", tmp_path / "runs.duckdb"

@@ -32,6 +32,7 @@ pytestmark = pytest.mark.integration
 """Its greedy answer is the longest: over a hundred tokens, of which the first step is seen."""
 
 
+@pytest.mark.slow
 async def test_what_arrived_is_kept_and_the_error_is_one_sentence(
     start: Callable[[ServerSpec], Server], tmp_path: Path
 ) -> None:

@@ -69,6 +69,7 @@ WRITER = """
 """
 
 
+@pytest.mark.slow
 def test_three_processes_that_make_and_fill_one_lake_lose_nothing(
     postgres: Postgres, tmp_path: Path
 ) -> None:

@@ -14,6 +14,7 @@ from specviz.store import open_store
 from specviz.store.exchange import Format, export, import_file
 
 
+@pytest.mark.slow
 def test_out_of_a_file_into_a_lake_and_back(
     postgres: Postgres, files: Path, empty: str, tmp_path: Path
 ) -> None:

@@ -152,6 +152,7 @@ def test_greedy_text_equals_the_baselines(
         assert speculated["token_ids"] == plain["token_ids"]
 
 
+@pytest.mark.slow
 def test_a_server_without_the_plugin_is_counted_and_agrees_with_the_traced_one(
     stock_server: Server, draft_server: Server, asked: Asks, db: Path
 ) -> None:

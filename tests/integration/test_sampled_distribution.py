@@ -66,6 +66,7 @@ def unfixed_server(
     server.stop()
 
 
+@pytest.mark.slow
 def test_sampled_tokens_follow_the_targets_distribution(draft_server: Server) -> None:
     probs, sampled = exact(sample(draft_server, 11 * CHOICES))
     for grouped in (by_rank(probs, sampled), by_token_id(probs, sampled)):

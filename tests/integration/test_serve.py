@@ -136,6 +136,7 @@ def test_a_taken_port_is_named(log_dir: Path) -> None:
         assert str(port) in failure(ServerSpec(LAUNCHER, str(DEMO_TARGET), port=port), log_dir)
 
 
+@pytest.mark.slow
 def test_an_unknown_flag_is_named(log_dir: Path) -> None:
     spec = ServerSpec(LAUNCHER, str(DEMO_TARGET), extra_args=("--speculative-model", "x"))
     assert "unrecognized arguments: --speculative-model" in failure(spec, log_dir)

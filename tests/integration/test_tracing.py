@@ -49,6 +49,7 @@ def test_handshake_tells_what_the_server_runs(draft_server: Server) -> None:
     assert handshake["runner"] == "v1"
 
 
+@pytest.mark.slow
 def test_stock_server_has_no_handshake(stock_server: Server) -> None:
     assert httpx2.get(f"{stock_server.url}/specviz/handshake").status_code == 404
 
@@ -164,6 +165,7 @@ def test_penalties_and_top_k_are_traced_as_the_sampler_sees_them(
             assert accepted == (u is not None and u <= accept_prob)
 
 
+@pytest.mark.slow
 def test_long_prompt_in_chunks_gives_no_line_before_its_first_token(
     draft_server: Server, ask: Callable[..., Any]
 ) -> None:
@@ -181,6 +183,7 @@ def test_a_seed_repeats_a_sampled_run(draft_server: Server, ask: Callable[..., A
     assert [line["drafted"] for line in first.lines] == [line["drafted"] for line in second.lines]
 
 
+@pytest.mark.slow
 def test_seeded_prompts_read_in_chunks_do_not_end_the_engine(
     draft_server: Server, ask: Callable[..., Any]
 ) -> None:

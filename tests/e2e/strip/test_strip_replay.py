@@ -72,6 +72,7 @@ def test_play_starts_over_and_ends_with_everything(open_strip: Opener) -> None:
     expect(page.get_by_role("button", name="play", exact=True)).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "size"), [("live", 1), ("replay", 100_000)])
 def test_4000_tokens_are_drawn_within_two_seconds_of_the_last_message(
     open_strip: Opener, page: Page, mode: str, size: int

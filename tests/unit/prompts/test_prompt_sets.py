@@ -94,7 +94,13 @@ def _skip_where_python_is_another(category: str) -> None:
         pytest.skip("the files were written by Python 3.11, about its standard library")
 
 
-@pytest.mark.parametrize("category", CATEGORIES)
+@pytest.mark.parametrize(
+    "category",
+    [
+        pytest.param(category, marks=pytest.mark.slow if category == "code_generation" else [])
+        for category in CATEGORIES
+    ],
+)
 def test_further_prompts_are_new(category: str) -> None:
     documents = further_documents(category)
     contents = {document.content for document in documents}

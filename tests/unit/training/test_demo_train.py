@@ -77,7 +77,13 @@ def small_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", sorted(TRAININGS))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "eagle3" else [])
+        for name in sorted(TRAININGS)
+    ],
+)
 def test_head_is_trained_on_what_target_and_draft_have_not_read(
     name: str, small_family: Path
 ) -> None:

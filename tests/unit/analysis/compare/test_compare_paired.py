@@ -160,7 +160,7 @@ def test_a_change_of_a_tenth_is_found_in_noise_of_a_twentieth() -> None:
         assert change.ratio == pytest.approx(1.1, rel=0.05)
 
 
-@pytest.mark.parametrize("number", [6, 24])
+@pytest.mark.parametrize("number", [6, pytest.param(24, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("together", [1, 3])
 def test_pure_noise_is_called_noise_in_about_95_of_100_cases(number: int, together: int) -> None:
     """Also where prompts share the slow moments of a block, 5 % of them."""

@@ -33,6 +33,7 @@ K_AND_CATEGORY = (
     (5, "structured_output"),
     (8, "code_generation"),
 )
+QUICK = (3, 8)
 WAYS = [
     (method, shape)
     for method, record in METHODS.items()
@@ -70,7 +71,13 @@ def baseline(category: str, dtype: str) -> list[Round]:
     return rounds_until(Decoder(target, None), prompt_ids_of(category), 0, TOKENS)
 
 
-@pytest.mark.parametrize(("k", "category"), K_AND_CATEGORY)
+@pytest.mark.parametrize(
+    ("k", "category"),
+    [
+        pytest.param(k, category, marks=[] if k in QUICK else pytest.mark.slow)
+        for k, category in K_AND_CATEGORY
+    ],
+)
 @pytest.mark.parametrize(("method", "shape"), WAYS)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_greedy_text_is_that_of_plain_decoding(

@@ -3,8 +3,9 @@
 Target and drafters are real models over six tokens, so small in number of contexts that what they
 say is computed once (`remembered.py`); loop, proposers, sampler and verifier run as they are. The
 first three tokens of every request count, of which the loop drafts the last two, with top-p 0.9.
-`make test` draws `SAMPLES` requests per case, `make test-slow` `MANY`; both are held against the
-joint distribution enumerated from the target by Pearson's chi-square (`exactness.py`).
+`make test` draws `SAMPLES` requests of one case per method, `make test-slow` of all others,
+`make test-long` `MANY` of all; they are held against the joint distribution enumerated from the
+target by Pearson's chi-square (`exactness.py`).
 """
 
 from __future__ import annotations
@@ -16,12 +17,22 @@ from exactness import Check
 from tiny_family import CASES, Case, Tally, TinyFamily, check_case, decode, sampler_of
 
 from specviz.errors import UsageError
+from specviz.methods import Method
 
 SAMPLES = 4_000
 MANY = 100_000
 SOME = 60
 
 ALL = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+FIRST = {case.method: case for case in reversed(CASES) if case.temperature < 1}
+QUICK = [*FIRST.values(), Case(Method.SUFFIX, 0.7, 4, (("shape", "tree"),))]
+OF_EVERY_METHOD = pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.name, marks=[] if case in QUICK else pytest.mark.slow)
+        for case in CASES
+    ],
+)
 
 
 def checked(family: TinyFamily, case: Case, samples: int) -> Check:
@@ -34,13 +45,13 @@ def checked(family: TinyFamily, case: Case, samples: int) -> Check:
     return check
 
 
-@ALL
+@OF_EVERY_METHOD
 def test_output_is_distributed_as_the_target_s(family: TinyFamily, case: Case) -> None:
     check = checked(family, case, SAMPLES)
     assert check.passed, check
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1800)
 @ALL
 def test_output_is_distributed_as_the_target_s_in_many_samples(
@@ -50,7 +61,7 @@ def test_output_is_distributed_as_the_target_s_in_many_samples(
     assert check.passed, check
 
 
-@ALL
+@OF_EVERY_METHOD
 def test_remembering_changes_nothing(family: TinyFamily, case: Case) -> None:
     """The same seed gives the same output when every pass is computed again.
 

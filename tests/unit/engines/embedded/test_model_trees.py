@@ -121,7 +121,9 @@ def demo_target() -> Llama:
 
 
 @pytest.mark.parametrize("count", [2, 4, 6, 9, 17, 33])
-@pytest.mark.parametrize("before", [5, 29, 61, 127, 300])
+@pytest.mark.parametrize(
+    "before", [5, 29, 61, *(pytest.param(many, marks=pytest.mark.slow) for many in (127, 300))]
+)
 def test_bfloat16_rows_do_not_depend_on_how_many_are_computed(
     demo_target: Llama, count: int, before: int
 ) -> None:

@@ -142,7 +142,13 @@ def assert_failed(check: Check) -> None:
     assert check.p_value < CERTAIN or check.impossible, check
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        pytest.param(name, marks=[] if shape is CHAIN else pytest.mark.slow)
+        for name, (shape, *_) in MISTAKES.items()
+    ],
+)
 def test_mistake_is_noticed(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shape, drawn, function, old, new = MISTAKES[mistake]
     mutate(monkeypatch, verify_module, function, old, new)
@@ -151,7 +157,7 @@ def test_mistake_is_noticed(mistake: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("drawn", [True, False])
-@pytest.mark.parametrize("shape", [CHAIN, TREE])
+@pytest.mark.parametrize("shape", [CHAIN, pytest.param(TREE, marks=pytest.mark.slow)])
 def test_without_a_mistake_the_same_check_passes(shape: Shape, drawn: bool) -> None:
     assert problem(shape, drawn=drawn, temperature=1.3).check(SAMPLES).passed
 

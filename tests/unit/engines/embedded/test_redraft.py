@@ -15,8 +15,10 @@ from specviz.trace import Trace, fold
 
 LONGEST = 32
 LARGEST = {Method.MEDUSA: 4}
+HEADS = (Method.EAGLE, Method.EAGLE3)
+"""Medusa's stands for all heads in `make test`."""
 CASES = [
-    (method, k)
+    pytest.param(method, k, marks=pytest.mark.slow if method in HEADS else [])
     for method in (Method.DRAFT_MODEL, Method.NGRAM, Method.EAGLE, Method.EAGLE3, Method.MEDUSA)
     for k in (1, 3, LARGEST.get(method, 9))
 ]

@@ -27,6 +27,7 @@ def test_there_are_enough_hostile_statements() -> None:
     assert len({statement for family in families for statement in family}) >= 480
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", BOMBS)
 def test_a_bomb_ends_within_its_limits(tmp_path: Path, family: str) -> None:
     assert outcomes("bombs", [family], tmp_path) == {family: {}}
