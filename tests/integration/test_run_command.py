@@ -99,7 +99,13 @@ def check_steps(document: dict[str, Any]) -> None:
     assert emitted == document["token_ids"]
 
 
-@pytest.mark.parametrize("sampling", [(), SAMPLED], ids=["greedy", "sampled"])
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        pytest.param((), id="greedy", marks=pytest.mark.slow),
+        pytest.param(SAMPLED, id="sampled"),
+    ],
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_step_adds_up_and_the_sums_are_the_servers(
     request: pytest.FixtureRequest, asked: Asks, kind: str, sampling: tuple[str, ...]
@@ -137,6 +143,7 @@ def test_accept_prob_and_u_reproduce_every_verdict_of_a_sampled_run(
         assert (token["u"] <= token["accept_prob"]) == (token["verdict"] == "accepted")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_greedy_text_equals_the_baselines(
     request: pytest.FixtureRequest, baseline_server: Server, asked: Asks, kind: str

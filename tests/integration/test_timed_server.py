@@ -85,7 +85,9 @@ async def test_samples_have_the_live_clients_tokens(
     await live.close()
 
 
-@pytest.mark.parametrize("fixture", [*SPECULATING, "baseline_server"])
+@pytest.mark.parametrize(
+    "fixture", [*SPECULATING, pytest.param("baseline_server", marks=pytest.mark.slow)]
+)
 async def test_chunks_hold_all_tokens(request: pytest.FixtureRequest, fixture: str) -> None:
     async with opened(request.getfixturevalue(fixture)) as server:
         for sample in await sample_all(server, PROMPTS, 16):
