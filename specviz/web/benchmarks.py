@@ -9,36 +9,20 @@ GET  /api/benchmarks/ID/results         what `specviz bench --json` prints
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from specviz.bench.plan_toml import parse_plan
 from specviz.bench.results import document
-from specviz.errors import SpecvizError, UsageError
+from specviz.errors import UsageError
 from specviz.runtime import current
+from specviz.web.answer import answering
 from specviz.web.body import read_json
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 MAX_BODY_BYTES = 1024 * 1024
 ACTIONS = ("resume", "pause", "unpause", "cancel")
-
-
-def _answering(handler: Handler) -> Handler:
-    """400 for what the caller can correct, 500 for the rest, always with a sentence."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except UsageError as error:
-            return _error(400, str(error))
-        except SpecvizError as error:
-            return _error(500, str(error))
-
-    return answer
 
 
 async def start(request: Request) -> JSONResponse:
@@ -69,12 +53,8 @@ async def results(request: Request) -> JSONResponse:
 
 
 routes = [
-    Route("/api/benchmarks", _answering(start), methods=["POST"]),
-    Route("/api/benchmarks/{benchmark_id}", _answering(progress)),
-    Route("/api/benchmarks/{benchmark_id}/results", _answering(results)),
-    Route("/api/benchmarks/{benchmark_id}/{action}", _answering(act), methods=["POST"]),
+    Route("/api/benchmarks", answering(start), methods=["POST"]),
+    Route("/api/benchmarks/{benchmark_id}", answering(progress)),
+    Route("/api/benchmarks/{benchmark_id}/results", answering(results)),
+    Route("/api/benchmarks/{benchmark_id}/{action}", answering(act), methods=["POST"]),
 ]
-
-
-def _error(status: int, text: str) -> JSONResponse:
-    return JSONResponse({"error": text}, status_code=status)

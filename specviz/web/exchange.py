@@ -18,12 +18,13 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from specviz.errors import SpecvizError, UsageError
+from specviz.errors import UsageError
 from specviz.methods import Method
 from specviz.report import export
 from specviz.runtime import current
 from specviz.store.exchange import ENDINGS, Format, ImportLabels, import_file
 from specviz.store.file.work_folder import work_folder
+from specviz.web.answer import answering
 
 MAX_BODY_BYTES = 8 * 1024 * 1024 * 1024
 SUMMARY_HEADER = "X-Specviz-Export"
@@ -31,21 +32,18 @@ SUMMARY_HEADER = "X-Specviz-Export"
 
 async def give(request: Request) -> Response:
     """200 with the file, 400 for ids and formats that cannot be exported, 500 for failures."""
-    closing = ExitStack()
-    try:
+    with ExitStack() as closing:
         folder = closing.enter_context(work_folder())
         kind = _format(request.query_params.get("format", "parquet"))
         path = folder / f"specviz{ENDINGS[kind]}"
         ids = request.query_params.getlist("id") or None
         done = await asyncio.to_thread(export, current().store, ids, kind, path)
-    except SpecvizError as error:
-        closing.close()
-        return _error(400 if isinstance(error, UsageError) else 500, str(error))
+        when_sent = closing.pop_all().close
     return FileResponse(
         path,
         filename=path.name,
         headers={SUMMARY_HEADER: json.dumps(done.to_dict())},
-        background=BackgroundTask(closing.close),
+        background=BackgroundTask(when_sent),
     )
 
 
@@ -56,18 +54,15 @@ async def take(request: Request) -> Response:
         with path.open("wb") as file:
             async for chunk in request.stream():
                 file.write(chunk)
-        try:
-            labels = _labels(request)
-            name = request.query_params.get("file", "the file")
-            done = await asyncio.to_thread(import_file, current().store, path, labels, name=name)
-        except SpecvizError as error:
-            return _error(400 if isinstance(error, UsageError) else 500, str(error))
+        labels = _labels(request)
+        name = request.query_params.get("file", "the file")
+        done = await asyncio.to_thread(import_file, current().store, path, labels, name=name)
     return JSONResponse({**done.to_dict(), "sentence": done.sentence})
 
 
 routes = [
-    Route("/api/export", give),
-    Route("/api/import", take, methods=["POST"]),
+    Route("/api/export", answering(give)),
+    Route("/api/import", answering(take), methods=["POST"]),
 ]
 
 
@@ -87,7 +82,3 @@ def _format(text: str) -> Format:
         return Format(text)
     except ValueError as error:
         raise UsageError(f"There is no format {text[:40]}: {', '.join(Format)}.") from error
-
-
-def _error(status: int, text: str) -> JSONResponse:
-    return JSONResponse({"error": text}, status_code=status)

@@ -8,9 +8,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from specviz.errors import StoreError, UsageError
+from specviz.errors import UsageError
 from specviz.runtime import current
 from specviz.store import recording_from_dict
+from specviz.web.answer import answering
 from specviz.web.body import read_json
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
@@ -21,16 +22,9 @@ async def ingest(request: Request) -> JSONResponse:
     try:
         run, requests = recording_from_dict(await read_json(request))
     except (UsageError, ValueError) as error:
-        return _error(400, f"This is not a recorded run: {error}")
-    try:
-        stored = await asyncio.to_thread(current().store.ingest, run, requests)
-    except StoreError as error:
-        return _error(500, str(error))
+        raise UsageError(f"This is not a recorded run: {error}") from error
+    stored = await asyncio.to_thread(current().store.ingest, run, requests)
     return JSONResponse({"run_id": run.run_id, "stored": stored})
 
 
-routes = [Route("/api/ingest", ingest, methods=["POST"])]
-
-
-def _error(status: int, text: str) -> JSONResponse:
-    return JSONResponse({"error": text}, status_code=status)
+routes = [Route("/api/ingest", answering(ingest), methods=["POST"])]

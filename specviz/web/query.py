@@ -13,11 +13,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from specviz.errors import StoreError, UsageError
+from specviz.errors import UsageError
 from specviz.runtime import current
 from specviz.store.sql.processes import AT_ONCE
 from specviz.store.sql.result import document
 from specviz.store.sql.sandbox import LIMIT_ROWS, run_sql
+from specviz.web.answer import answering
 from specviz.web.body import read_json
 
 MAX_BODY_BYTES = 256 * 1024
@@ -28,25 +29,14 @@ _asking = ThreadPoolExecutor(2 * AT_ONCE, "sql-asking")
 
 async def query(request: Request) -> JSONResponse:
     """400 for a refused statement, 500 for one that failed or took too long."""
+    body = await read_json(request)
     try:
-        body = await read_json(request)
         sql, limit = str(body["sql"]), int(body.get("limit", LIMIT_ROWS))
-    except UsageError as error:
-        return _error(400, str(error))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        return _error(400, f'The body must be {{"sql": text, "limit": rows}}: {error}.')
-    try:
-        ask = partial(run_sql, current().store, sql, limit_rows=limit)
-        found = await asyncio.get_running_loop().run_in_executor(_asking, ask)
-    except UsageError as error:
-        return _error(400, str(error))
-    except StoreError as error:
-        return _error(500, str(error))
+        raise UsageError(f'The body must be {{"sql": text, "limit": rows}}: {error}.') from error
+    ask = partial(run_sql, current().store, sql, limit_rows=limit)
+    found = await asyncio.get_running_loop().run_in_executor(_asking, ask)
     return JSONResponse(document(found))
 
 
-routes = [Route("/api/query", query, methods=["POST"])]
-
-
-def _error(status: int, text: str) -> JSONResponse:
-    return JSONResponse({"error": text}, status_code=status)
+routes = [Route("/api/query", answering(query), methods=["POST"])]
