@@ -57,6 +57,8 @@ FIRST: dict[str, Any] = {
 }
 ANSWER = (tokens(10), tokens(11, 13, finish="stop"), usage(3, counts([1], [2], 2)))
 TEXT = "t10 t11 t13 "
+HANGS_S = 20.0
+"""On a busy machine an answer takes seconds; one that nothing ends takes for ever."""
 
 
 # characters in halves
@@ -200,7 +202,7 @@ async def test_slow_texts_are_not_waited_for_beyond_the_stall_limit() -> None:
     server = answering(chunk("x", [1]), chunk("y", [2], "stop"), **{"/detokenize": slow})
     began = time.perf_counter()
     answered = await ask(server, stall_timeout_s=0.3)
-    assert answered.trace.text == "xy" and time.perf_counter() - began < 3
+    assert answered.trace.text == "xy" and time.perf_counter() - began < HANGS_S
 
 
 # traces
@@ -272,7 +274,7 @@ async def test_a_trace_that_never_ends_does_not_keep_an_answer_open(
     began = time.perf_counter()
     answered = await ask(server)
     assert answered.trace.finish_reason == "stop" and answered.trace.text == TEXT
-    assert time.perf_counter() - began < 3
+    assert time.perf_counter() - began < HANGS_S
 
 
 @pytest.mark.parametrize("every_s", [0.0, 0.01])
@@ -282,7 +284,7 @@ async def test_an_answer_that_never_ends_is_given_up(every_s: float) -> None:
     began = time.perf_counter()
     answered = await ask(server, stall_timeout_s=0.3)
     assert answered.error is not None and answered.error.endswith("what arrived is kept.")
-    assert set(answered.trace.token_ids) == {7} and time.perf_counter() - began < 5
+    assert set(answered.trace.token_ids) == {7} and time.perf_counter() - began < HANGS_S
 
 
 @pytest.mark.parametrize("drip", [b"x", b": ping\n\n", stream(chunk("")), b"\n"])
@@ -292,7 +294,7 @@ async def test_bytes_that_say_nothing_do_not_put_the_end_off(drip: bytes) -> Non
     began = time.perf_counter()
     answered = await ask(server, stall_timeout_s=0.2)
     assert answered.error is not None and "nothing for 0.2 s" in answered.error
-    assert answered.trace.text == "t7 " and time.perf_counter() - began < 3
+    assert answered.trace.text == "t7 " and time.perf_counter() - began < HANGS_S
 
 
 def test_the_timing_client_looks_for_news_and_not_for_bytes() -> None:
@@ -323,7 +325,7 @@ async def test_the_timing_client_gives_a_drip_up() -> None:
     began = time.perf_counter()
     with pytest.raises(StreamBroken, match=r"nothing for 0\.2 s"):
         await engine.sample(Prompt("hello"), Sampling(max_tokens=9))
-    assert time.perf_counter() - began < 3
+    assert time.perf_counter() - began < HANGS_S
     await engine.close()
     await asyncio.sleep(0.1)  # until the peer has seen it
     peer.close()

@@ -195,7 +195,7 @@ async def test_cancelling_ends_the_request_at_once() -> None:
             await request
         began = time.perf_counter()
         await server.close()
-        assert time.perf_counter() - began < 1
+        assert time.perf_counter() - began < 10  # the stream would go on for a minute
 
 
 async def test_64_streams_are_under_way_at_once() -> None:
@@ -204,7 +204,7 @@ async def test_64_streams_are_under_way_at_once() -> None:
         server = await open_timed_server(url)
         began = time.perf_counter()
         timed = await asyncio.gather(*(server.sample(PROMPT, SAMPLING) for _ in range(64)))
-        assert time.perf_counter() - began < 5  # one after the other they take 38 s
+        assert time.perf_counter() - began < 20  # one after the other they take 38 s
         assert len({one.request_id for one in timed}) == 64
         await server.close()
 
