@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from app_process import ROOT, running_app
 from hostile_app import MARK, TEXTS
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 pytestmark = pytest.mark.e2e
 
@@ -34,6 +34,15 @@ def app_url(store_path: Path) -> Iterator[str]:
     log = store_path.with_name("app.log")
     with running_app(script, log, SPECVIZ_STORE=str(store_path)) as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def stored(app_url: str, chromium: Browser) -> list[str]:
+    """The ids of the two runs of one answer."""
+    page = chromium.new_page()
+    answer_once(page, app_url)
+    page.close()
+    return [run_id for (run_id,) in answers(app_url, "SELECT run_id FROM runs ORDER BY run_id")]
 
 
 @pytest.fixture
@@ -70,14 +79,19 @@ def answers(url: str, sql: str) -> list[list[str]]:
     return found
 
 
-def test_while_it_is_answered_and_after(watched: Page, app_url: str) -> None:
-    watched.goto(app_url)
-    prompt = watched.get_by_role("textbox", name="Prompt")
+def answer_once(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    prompt = page.get_by_role("textbox", name="Prompt")
     prompt.fill("".join(TEXTS))
     prompt.press("Control+Enter")
-    watched.get_by_role("button", name="Run", exact=True).click()
-    finished = watched.locator(".pane[data-phase=finished]")
+    page.get_by_role("button", name="Run", exact=True).click()
+    finished = page.locator(".pane[data-phase=finished]")
     expect(finished.nth(1)).to_be_visible(timeout=SLOW_MS)
+
+
+def test_while_it_is_answered_and_after(watched: Page, app_url: str) -> None:
+    before = answers(app_url, "SELECT run_id FROM runs")
+    answer_once(watched, app_url)
     seen(watched)
     for place in range(len(TEXTS)):
         box = watched.locator(".pane .box", has_text=f"{MARK}{place}").first
@@ -85,27 +99,29 @@ def test_while_it_is_answered_and_after(watched: Page, app_url: str) -> None:
         box.hover(force=True)
         unharmed(watched)
     runs = answers(app_url, "SELECT run_id FROM runs")
-    assert len(runs) == 2
-    stored = answers(app_url, "SELECT DISTINCT text FROM decisions")
-    assert {text for (text,) in stored} == {f"{text}{MARK}{n}" for n, text in enumerate(TEXTS)}
+    assert len(runs) == len(before) + 2
+    texts = answers(app_url, "SELECT DISTINCT text FROM decisions")
+    assert {text for (text,) in texts} == {f"{text}{MARK}{n}" for n, text in enumerate(TEXTS)}
 
 
 @pytest.mark.slow
-def test_in_the_list_in_a_run_and_side_by_side(watched: Page, app_url: str) -> None:
-    runs = [run_id for (run_id,) in answers(app_url, "SELECT run_id FROM runs ORDER BY run_id")]
+def test_in_the_list_in_a_run_and_side_by_side(
+    watched: Page, app_url: str, stored: list[str]
+) -> None:
     watched.goto(f"{app_url}/runs")
     expect(watched.get_by_test_id("stDataFrame")).to_be_visible(timeout=SLOW_MS)
     unharmed(watched)
-    watched.goto(f"{app_url}/runs?run={runs[0]}")
+    watched.goto(f"{app_url}/runs?run={stored[0]}")
     watched.locator(".pane .box").first.wait_for(timeout=SLOW_MS)
     for section in ("Draft tree", "Time line", "Acceptance by position", "Configuration"):
         watched.get_by_test_id("stButtonGroup").get_by_text(section, exact=True).click()
         watched.wait_for_timeout(300)
         unharmed(watched)
-    watched.goto(f"{app_url}/compare?arms={','.join(runs)}")
+    watched.goto(f"{app_url}/compare?arms={','.join(stored)}")
     seen(watched)
 
 
+@pytest.mark.usefixtures("stored")
 def test_in_answers_of_queries(watched: Page, app_url: str) -> None:
     sql = "SELECT text, count(*) AS n FROM decisions GROUP BY text ORDER BY text"
     watched.goto(f"{app_url}/query?{urllib.parse.urlencode({'sql': sql})}")
@@ -116,11 +132,10 @@ def test_in_answers_of_queries(watched: Page, app_url: str) -> None:
 
 @pytest.mark.slow
 def test_in_a_report_that_is_opened_from_the_disk(
-    watched: Page, app_url: str, store_path: Path, tmp_path: Path
+    watched: Page, stored: list[str], store_path: Path, tmp_path: Path
 ) -> None:
-    ((run_id,), *_) = answers(app_url, "SELECT run_id FROM runs ORDER BY run_id")
     report = tmp_path / "report.html"
-    command = [sys.executable, "-m", "specviz", "export", run_id, "--format", "html"]
+    command = [sys.executable, "-m", "specviz", "export", stored[0], "--format", "html"]
     done = subprocess.run(
         [*command, "-o", str(report), "--db", str(store_path)],
         cwd=ROOT, capture_output=True, text=True, timeout=120,

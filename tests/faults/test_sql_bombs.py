@@ -26,8 +26,10 @@ from store_samples import new_run, num_runs, record, request_events
 
 from benchmarks.started_app import started_app
 from specviz.errors import SpecvizError
+from specviz.remote.token import secret_header
 from specviz.store import Store, open_store
 from specviz.store.owner import read_owner
+from specviz.store.secret import read_secret
 from specviz.store.sql.sandbox import run_sql
 
 BACK_S = 5.0
@@ -177,7 +179,10 @@ def test_an_app_answers_others_and_ends(tmp_path: Path) -> None:
     path = tmp_path / "runs.duckdb"
     with open_store(path) as store:
         record(store, new_run(), request_events(2))
-    with started_app(path, tmp_path / "app.log") as url, httpx2.Client(base_url=url) as http:
+    with (
+        started_app(path, tmp_path / "app.log") as url,
+        httpx2.Client(base_url=url, headers=secret_header(read_secret(path))) as http,
+    ):
 
         def ask(sql: str) -> httpx2.Response:
             return http.post("/api/query", json={"sql": sql}, timeout=60)
