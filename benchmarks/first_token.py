@@ -19,10 +19,10 @@ from pathlib import Path
 from statistics import median
 
 import psutil
-from playwright.sync_api import Error, Page, sync_playwright
+from playwright.sync_api import Error, Page
 
+from benchmarks.chromium import chromium
 from benchmarks.results_file import add_save_option, save
-from benchmarks.started_app import FLAGS
 from specviz.machine import hardware_summary
 from specviz.paths import PROJECT_ROOT
 from specviz.servers.launch.server import free_port
@@ -78,8 +78,7 @@ def one_run(folder: Path) -> Figures:
             command, cwd=PROJECT_ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
         )
     try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        with chromium() as browser:
             page = browser.new_page()
             url = f"http://127.0.0.1:{port}"
             wait_for_page(page, url)
@@ -88,7 +87,6 @@ def one_run(folder: Path) -> Figures:
             page.goto(url)  # a fresh page, without the first run's tokens
             second_s, _ = press_run(page)
             memory = psutil.Process(app.pid).memory_full_info().pss / MIB
-            browser.close()
     finally:
         app.terminate()
         app.wait(30)

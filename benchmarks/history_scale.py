@@ -19,11 +19,12 @@ from statistics import median, quantiles
 from time import perf_counter
 
 from duckdb import DuckDBPyConnection
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
+from benchmarks.chromium import chromium
 from benchmarks.made_history import batches, put
 from benchmarks.results_file import add_save_option, save
-from benchmarks.started_app import FLAGS, started_app
+from benchmarks.started_app import started_app
 from specviz.machine import hardware_summary
 from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmarks
@@ -199,14 +200,12 @@ def seen(path: Path, folder: Path) -> dict[str, dict[str, list[float]]]:
     """ms until a page's content is visible in Chromium: by URL, and by a click."""
     with open_store(path) as store:
         runs = runs_of(store)
-    with started_app(path, folder / "app.log") as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+    with started_app(path, folder / "app.log") as url, chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
         opened = timed(page, loads(runs), lambda load: page.goto(
             f"{url}/{load.path}", wait_until="commit"))  # fmt: skip
         clicked = timed(page, clicks(), lambda load: page.get_by_role(
             "link", name=re.compile(rf"^{load.path}|: {load.path}")).first.click())  # fmt: skip
-        browser.close()
     for how, took in (("by its address", opened), ("by a click", clicked)):
         for name, times in took.items():
             print(f"{name:20} {how:15} {median(times):5.0f} ms, P95 {p95(times):5.0f} ms")

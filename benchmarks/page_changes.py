@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
+from benchmarks.chromium import chromium
 from benchmarks.results_file import add_save_option, save
-from benchmarks.started_app import FLAGS, started_app
+from benchmarks.started_app import started_app
 from specviz.machine import hardware_summary
 
 CHANGES = 20
@@ -110,12 +111,11 @@ def main() -> None:
     add_save_option(parser, "page_changes")
     asked = parser.parse_args()
     found: dict[str, list[dict[str, float | None]]] = {change.name: [] for change in PAGES}
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "runs.duckdb"
         if asked.db:
             shutil.copy(asked.db, store)
-        with started_app(store, Path(folder) / "app.log") as url:
-            browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        with started_app(store, Path(folder) / "app.log") as url, chromium() as browser:
             tabs = {}
             for change in PAGES:
                 tabs[change.name] = tab = browser.new_page(viewport={"width": 1280, "height": 1000})
@@ -127,7 +127,6 @@ def main() -> None:
                     figures = measured(tabs[change.name], change, number)
                     if number >= 2:  # the first ones fill caches
                         found[change.name].append(figures)
-            browser.close()
     report(found)
     if asked.save:
         save(asked.save, {"ms": found})

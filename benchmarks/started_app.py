@@ -14,9 +14,6 @@ from time import monotonic, sleep
 from specviz.paths import PROJECT_ROOT
 from specviz.servers.launch.server import free_port
 
-FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
-"""Of Chromium."""
-
 
 @contextmanager
 def started_app(store: Path, log: Path) -> Iterator[str]:

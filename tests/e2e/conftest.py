@@ -5,31 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-CHROMIUM = "/usr/bin/chromium"
+from benchmarks import chromium as browsers
+
 expect.set_options(timeout=20_000)  # two cores are shared with servers, and with unit tests
-FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
 
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """One browser a module: while Playwright's synchronous API is open, its event loop runs in
     this thread, and tests of asynchronous code could not."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with browsers.chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
 def deceived() -> Iterator[Browser]:
     """A browser whose resolver says that evil.test is this machine."""
     rules = "--host-resolver-rules=MAP evil.test 127.0.0.1"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, rules])
+    with browsers.chromium(rules) as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

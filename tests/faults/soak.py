@@ -6,7 +6,6 @@ goes from page to page, in each round a new one runs something on the Live page 
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
@@ -17,22 +16,23 @@ from statistics import median
 
 import httpx2
 import psutil
+from hostile_sql import MEMORY_BOMBS
 from playwright.sync_api import Browser, Page, expect
 
 from specviz.paths import PROJECT_ROOT
 from specviz.remote.token import secret_header
 from specviz.store.owner import read_owner
 from specviz.store.secret import read_secret
+from specviz.views.shared.pages import LIVE, PAGES
 
 MIB = 1024**2
-PAGES = ("", "runs", "compare", "benchmark", "k", "technique", "cost", "learn", "query", "servers")
-MEMORY_BOMB = "SELECT count(*) FROM (SELECT list(n) FROM range(1000000000) t(n) GROUP BY n)"
+ADDRESSES = ["" if page is LIVE else page.name for page in PAGES.values()]
 QUESTIONS = (
     "SELECT method, count(*) FROM runs GROUP BY ALL",
     "SELECT count(*) FROM steps",
     "SELECT * FROM no_such_table",
     "COPY runs TO 'runs.csv'",
-    MEMORY_BOMB,
+    MEMORY_BOMBS[1],
 )
 SLOW_MS = 120_000
 
@@ -49,8 +49,6 @@ class Sample:
     spool_files: int
     spool_mib: float
     work_files: int
-    store_mib: float
-    rounds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +66,9 @@ class House:
         assert pid is not None
         return psutil.Process(pid)
 
-    def sample(self, began: float, rounds: int) -> Sample:
-        family = [self.app, *self.app.children(recursive=True)]
+    def sample(self, began: float) -> Sample:
+        app = self.app
+        family = [app, *app.children(recursive=True)]
         held = [one for one in map(_held, family) if one is not None]
         spooled = [path for path in self.spool.glob("*") if path.is_file()]
         beside = [path for path in self.store.parent.rglob("*") if path.is_file()]
@@ -82,8 +81,6 @@ class House:
             spool_files=len(spooled),
             spool_mib=round(sum(path.stat().st_size for path in spooled) / MIB, 2),
             work_files=len(beside),
-            store_mib=round(self.store.stat().st_size / MIB, 2),
-            rounds=rounds,
         )
 
 
@@ -91,12 +88,13 @@ def soak(house: House, browser: Browser, minutes: float) -> Iterator[Sample]:
     """Rounds until the time is over, a sample after each."""
     began = time.monotonic()
     stays = browser.new_page()
-    rounds = 0
+    stays.set_default_timeout(SLOW_MS)
+    number = 0
     while time.monotonic() - began < 60 * minutes:
         for act in ACTS:
-            act(house, browser, stays, rounds)
-        rounds += 1
-        yield house.sample(began, rounds)
+            act(house, browser, stays, number)
+        number += 1
+        yield house.sample(began)
     stays.close()
 
 
@@ -118,8 +116,7 @@ def _run_live(house: House, browser: Browser, _: Page, number: int) -> None:
 
 def _go_round(house: House, _: Browser, stays: Page, number: int) -> None:
     """Two pages a round: one opened by its address, one from the navigation."""
-    stays.set_default_timeout(SLOW_MS)
-    stays.goto(f"{house.url}/{PAGES[number % len(PAGES)]}")
+    stays.goto(f"{house.url}/{ADDRESSES[number % len(PAGES)]}")
     stays.get_by_test_id("stMain").wait_for()
     stays.get_by_test_id("stSidebarNavLink").nth((number + 3) % len(PAGES)).click()
     stays.get_by_test_id("stMainBlockContainer").get_by_test_id("stMarkdown").first.wait_for()
@@ -183,7 +180,7 @@ HELD = ("memory_mib", "descriptors", "threads", "processes", "spool_files", "wor
 def growth(samples: list[Sample], warm_up_s: float) -> dict[str, tuple[float, float]]:
     """Of each thing held: the median of the first third after the warm-up, and of the last third.
 
-    >>> ten = [Sample(at, 100.0, 9, 5, 1, 0, 0.0, 2, 1.0, at) for at in range(10)]
+    >>> ten = [Sample(at, 100.0, 9, 5, 1, 0, 0.0, 2) for at in range(10)]
     >>> growth(ten, 1)["descriptors"]
     (9, 9)
     """
@@ -201,5 +198,4 @@ def growth(samples: list[Sample], warm_up_s: float) -> dict[str, tuple[float, fl
 def as_figures(samples: list[Sample], warm_up_s: float) -> dict[str, object]:
     """For the result file: the samples, and how the held grew."""
     grown = {name: list(ends) for name, ends in growth(samples, warm_up_s).items()}
-    figures: dict[str, object] = json.loads(json.dumps([asdict(sample) for sample in samples]))
-    return {"warm_up_s": warm_up_s, "held": grown, "samples": figures}
+    return {"warm_up_s": warm_up_s, "held": grown, "samples": list(map(asdict, samples))}

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from kept_figures import keep
-from playwright.sync_api import sync_playwright
 from soak import House, Sample, as_figures, growth, soak
 
-from benchmarks.started_app import FLAGS, started_app
+from benchmarks.chromium import chromium
+from benchmarks.started_app import started_app
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
@@ -41,14 +41,12 @@ def test_what_an_app_in_use_holds_stays_flat(
     spec = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), 4)
     server = start_server(spec, log_dir=tmp_path, on_progress=print)
     try:
-        with started_app(store, tmp_path / "app.log") as url, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        with started_app(store, tmp_path / "app.log") as url, chromium() as browser:
             house = House(url, store, server.url, spool)
             samples: list[Sample] = []
             for sample in soak(house, browser, MINUTES):
                 samples.append(sample)
                 print(sample, flush=True)
-            browser.close()
     finally:
         server.stop()
     keep("soak", **as_figures(samples, WARM_UP_S))
