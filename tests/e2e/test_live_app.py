@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from app_process import ROOT, running_app
+from app_process import ROOT, app_as_users_start_it
 from playwright.sync_api import BrowserContext, Page, expect
 
 pytestmark = [pytest.mark.e2e, pytest.mark.integration]
@@ -26,7 +26,7 @@ def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def app_url(store_path: Path) -> Iterator[str]:
     log = store_path.with_name("app.log")
-    with running_app(ROOT / "app.py", log, SPECVIZ_STORE=str(store_path)) as url:
+    with app_as_users_start_it(ROOT / "app.py", log, SPECVIZ_STORE=str(store_path)) as url:
         yield url
 
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from app_process import starter
 from store_samples import frame_of
 
 from specviz.bench.plan_toml import parse_plan
@@ -111,18 +108,17 @@ def test_the_app_is_killed_twenty_times(tmp_path: Path) -> None:
     plan = parse_plan(plan_text(prompts=6, max_tokens=32))
     db = tmp_path / "runs.duckdb"
     started: list[str] = []
-    with starter() as ask:
-        for kill in range(21):
-            with app(ask, db) as board:
-                if started and not is_finished(board, started[-1]):
-                    board.resume(started[-1])
-                elif kill < 20:
-                    started.append(board.start(plan))
-                if kill < 20:
-                    time.sleep(rng.uniform(0.0, 2.0))
-                    continue
-                while not is_finished(board, started[-1]):
-                    board.wait(started[-1], 1.0)
+    for kill in range(21):
+        with app(db) as board:
+            if started and not is_finished(board, started[-1]):
+                board.resume(started[-1])
+            elif kill < 20:
+                started.append(board.start(plan))
+            if kill < 20:
+                time.sleep(rng.uniform(0.0, 2.0))
+                continue
+            while not is_finished(board, started[-1]):
+                board.wait(started[-1], 1.0)
     with open_store(db) as store:
         for benchmark_id in started:
             check_complete(store, benchmark_id)
@@ -148,60 +144,22 @@ def command(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @contextmanager
-def starter() -> Iterator[Callable[..., int]]:
-    """A process that forks the app: Python, Streamlit and torch are imported once, which is most
-    of a start."""
-    process = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("app_starter.py"))],
-        cwd=PROJECT_ROOT,
-        env={**os.environ, "PYTHONPATH": str(PROJECT_ROOT)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdin is not None and process.stdout is not None
-    stdin, stdout = process.stdin, process.stdout
-
-    def ask(*words: object) -> int:
-        stdin.write(json.dumps(words) + "\n")
-        stdin.flush()
-        return int(stdout.readline())
-
-    yield ask
-    process.communicate(timeout=30)
-
-
-@contextmanager
-def app(ask: Callable[..., int], db: Path) -> Iterator[RemoteBoard]:
+def app(db: Path) -> Iterator[RemoteBoard]:
     """The app on a store, killed at the end with everything in its session."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    pid = ask(port, str(db))
-    url = f"http://127.0.0.1:{port}"
+    log = db.with_suffix(".log")
+    app = starter().start(PROJECT_ROOT / "app.py", log, {"SPECVIZ_STORE": str(db)})
     try:
-        wait_until_up(url)
-        yield RemoteBoard(url, secret=read_secret(db))
+        app.wait_until_healthy()
+        yield RemoteBoard(app.url, secret=read_secret(db))
     finally:
-        os.killpg(pid, signal.SIGKILL)
-        assert ask() == -signal.SIGKILL
+        os.killpg(app.pid, signal.SIGKILL)
+        assert app.wait(30) == -signal.SIGKILL
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-def wait_until_up(url: str) -> None:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        try:
-            urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
-            return
-        except (OSError, urllib.error.URLError):
-            time.sleep(0.1)
-    pytest.fail(f"the app at {url} did not start")
 
 
 def wait_for_samples(db: Path, process: subprocess.Popen[bytes]) -> None:

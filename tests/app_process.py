@@ -1,0 +1,121 @@
+"""Apps for tests: forked from a process that has imported everything, or as users start them."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from specviz.paths import PROJECT_ROOT as ROOT
+from specviz.servers.launch.server import free_port
+
+START_S = 120.0
+END_S = 30.0
+
+
+@contextmanager
+def running_app(script: Path, log: Path, **environment: str) -> Iterator[str]:
+    """A Streamlit app on a free port of the loopback interface; yields its URL.
+
+    A fork, since importing Streamlit and torch is most of an app's start.
+    """
+    app = starter().start(script, log, environment)
+    try:
+        app.wait_until_healthy()
+        yield app.url
+    finally:
+        os.kill(app.pid, signal.SIGTERM)
+        assert app.wait(END_S) is not None, "SIGTERM did not end the app"
+
+
+@contextmanager
+def app_as_users_start_it(script: Path, log: Path, **environment: str) -> Iterator[str]:
+    """The same by its command, with everything still to import."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+            stdout=output,
+            stderr=output,
+        )
+        url = f"http://127.0.0.1:{port}"
+        try:
+            _wait_until_healthy(url, lambda: server.poll() is None)
+            yield url
+        finally:
+            server.terminate()
+            server.wait(END_S)
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    pid: int
+    url: str
+    starter: Starter
+
+    def wait(self, seconds: float) -> int | None:
+        """Its exit code; None if it has not ended by then."""
+        return self.starter.ask(wait=self.pid, seconds=seconds)
+
+    def wait_until_healthy(self) -> None:
+        _wait_until_healthy(self.url, lambda: self.wait(0) is None)
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """The process that apps are forked from: `app_starter.py`."""
+
+    process: subprocess.Popen[str]
+
+    def start(self, script: Path, log: Path, environment: dict[str, str]) -> App:
+        port = free_port()
+        asked = {"script": str(script), "port": port, "log": str(log)}
+        pid = self.ask(start={**asked, "environment": {**os.environ, **environment}})
+        assert pid is not None
+        return App(pid, f"http://127.0.0.1:{port}", self)
+
+    def ask(self, **asked: object) -> int | None:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(json.dumps(asked) + "\n")
+        self.process.stdin.flush()
+        answer: int | None = json.loads(self.process.stdout.readline())
+        return answer
+
+
+@cache
+def starter() -> Starter:
+    """One for all tests of this process."""
+    process = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("app_starter.py"))],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(process.communicate)
+    return Starter(process)
+
+
+def _wait_until_healthy(url: str, is_running: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline and is_running():
+        try:
+            urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"the app at {url} did not start")
