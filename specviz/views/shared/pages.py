@@ -1,4 +1,4 @@
-"""The pages, once: file, title, purpose, icon and address.
+"""The pages, once: file, title, icon and address.
 
 A new page is a file in `pages/`, a folder in `views/` and a line here.
 """
@@ -22,7 +22,6 @@ class Page:
     name: str
     title: str
     icon: str
-    purpose: str
     former_address: str | None = None
 
     @property
@@ -30,20 +29,16 @@ class Page:
         return PROJECT_ROOT / "pages" / f"{self.name}.py"
 
 
-LIVE = Page("live", "Live", ":material/play_circle:", "One prompt, several arms, every decision")
-RUNS = Page(
-    "runs", "Runs", ":material/replay:", "Everything stored: replay, figures, export", "run"
-)
-COMPARE = Page("compare", "Compare", ":material/difference:", "Two to six runs next to each other")
-QUERY = Page("query", "Query", ":material/database_search:", "Ask all runs, with SQL or without")
-BENCHMARK = Page("benchmark", "Benchmark", ":material/speed:", "Measure a plan of arms and loads")
-K = Page("k", "K", ":material/tune:", "How many tokens to draft per step")
-TECHNIQUE = Page(
-    "technique", "Technique", ":material/account_tree:", "Whether and how to speculate", "decide"
-)
-COST = Page("cost", "Cost", ":material/payments:", "What speculation saves or costs")
-LEARN = Page("learn", "Learn", ":material/school:", "How and why speculative decoding works")
-SERVERS = Page("servers", "Servers", ":material/dns:", "What runs, and what it can report")
+LIVE = Page("live", "Live", ":material/play_circle:")
+RUNS = Page("runs", "Runs", ":material/replay:", former_address="run")
+COMPARE = Page("compare", "Compare", ":material/difference:")
+QUERY = Page("query", "Query", ":material/database_search:")
+BENCHMARK = Page("benchmark", "Benchmark", ":material/speed:")
+K = Page("k", "K", ":material/tune:")
+TECHNIQUE = Page("technique", "Technique", ":material/account_tree:", former_address="decide")
+COST = Page("cost", "Cost", ":material/payments:")
+LEARN = Page("learn", "Learn", ":material/school:")
+SERVERS = Page("servers", "Servers", ":material/dns:")
 
 SECTIONS: Mapping[str, tuple[Page, ...]] = {
     "": (LIVE, RUNS, COMPARE, QUERY, BENCHMARK),
