@@ -1,7 +1,8 @@
-"""A real server that dies in the middle of an answer."""
+"""A real server, or one of its processes, is killed in the middle of an answer."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,32 +30,48 @@ pytestmark = pytest.mark.integration
     for prompt in load_prompts("creative_writing")
     if prompt.prompt_id == "creative_writing-025"
 )
-"""Its greedy answer is the longest: over a hundred tokens, of which the first step is seen."""
+"""Its greedy answer is the longest: over a hundred tokens."""
+
+SEED = 20261122
+VICTIMS = {
+    "whole server": lambda command: True,
+    "engine": lambda command: "EngineCore" in command,
+    "API server": lambda command: "api_server" in command,
+}
+"""By a process's command line."""
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("victim", VICTIMS)
 async def test_what_arrived_is_kept_and_the_error_is_one_sentence(
-    start: Callable[[ServerSpec], Server], tmp_path: Path
+    start: Callable[[ServerSpec], Server], tmp_path: Path, victim: str
 ) -> None:
     server = start(ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.NGRAM, k=3))
+    processes = psutil.Process(server.pid).children(recursive=True)
+    hit = [one for one in processes if VICTIMS[victim](" ".join(one.cmdline()))]
+    assert hit
+    last = random.Random(f"{SEED} {victim}").randint(1, 20)
     config = RunConfig(EngineKind.VLLM, Method.NGRAM, 3, Sampling(max_tokens=1500))
     run = Run("run", "run", config, RunStatus.RUNNING, datetime.now(UTC))
     seen: list[Step] = []
 
-    def kill_at_once(event: Event) -> None:
-        if isinstance(event, Step):
-            seen.append(event)
-        if len(seen) == 1:
-            for process in psutil.Process(server.pid).children(recursive=True):
+    def kill_after_a_while(event: Event) -> None:
+        if not isinstance(event, Step):
+            return
+        seen.append(event)
+        if len(seen) == last:
+            for process in hit:
                 process.kill()
 
     engine = await open_server(server.url, stall_timeout_s=20.0)
     with open_store(tmp_path / "runs.duckdb") as store:
-        outcome = await answer(engine, run, STORY, store, kill_at_once)
+        outcome = await answer(engine, run, STORY, store, kill_after_a_while)
         await engine.close()
         (request,) = store.read(read_requests, "run")
         stored = store.read(read_trace, request.request_id)
     assert outcome.status is RunStatus.PARTIAL
     assert outcome.error is not None and "kept" in outcome.error
     assert len(outcome.error.splitlines()) == 1
-    assert len(stored.steps) == len(seen) >= 1
+    assert len(stored.steps) == len(seen) >= last
+    _, alive = psutil.wait_procs(processes, 30)
+    assert not alive, "a process of the server outlived it"

@@ -83,7 +83,10 @@ def too_long(max_tokens: int) -> StreamBroken:
 
 
 def reported_error(reason: str) -> StreamBroken:
-    return StreamBroken(f"The server reported an error mid-stream: {reason}")
+    return StreamBroken(
+        f"The server ended the answer with an error ({reason.rstrip('.')}): look at its log; "
+        "what arrived is kept."
+    )
 
 
 def not_json() -> StreamBroken:
