@@ -92,7 +92,10 @@ def milliseconds(value: object, what: str) -> float:
 
 
 def token_ids(value: object, what: str, most: int = MAX_ID) -> tuple[int, ...]:
-    return tuple([count(one, what) for one in array(value, what, most)])
+    ids = array(value, what, most)
+    if all(type(one) is int and 0 <= one <= MAX_ID for one in ids):  # in every chunk of a stream
+        return tuple(ids)
+    return tuple([count(one, what) for one in ids])
 
 
 def optional(check: Callable[..., T], value: object, what: str, *limits: Any) -> T | None:

@@ -32,9 +32,15 @@ class Halves:
         if "\ud800" <= chunk.text[-1:] <= "\udbff":
             self._held = [chunk]
             return complete
-        return [*complete, replace(chunk, text=whole(chunk.text))]
+        return [*complete, _whole(chunk)]
 
     def rest(self) -> list[Chunk]:
         """What is held back, where nothing follows; half a character becomes U+FFFD."""
         held, self._held = self._held, []
-        return [replace(chunk, text=whole(chunk.text)) for chunk in held]
+        return [_whole(chunk) for chunk in held]
+
+
+def _whole(chunk: Chunk) -> Chunk:
+    """Nearly always the chunk itself: a copy of each would be a tenth of reading a stream."""
+    text = whole(chunk.text)
+    return chunk if text == chunk.text else replace(chunk, text=text)

@@ -62,7 +62,7 @@ def read_chunk(data: object, elapsed_ms: float, read_extras: ReadExtras) -> Chun
             f"The server sent a chunk that is not OpenAI's streaming format ({error}); "
             "what arrived before it is kept."
         ) from error
-    beyond = _Beyond(body, choice, read_extras)
+    beyond = _Beyond(body if len(choices) < 2 else {**body, "choices": [choice]}, read_extras)
     finish_reason = beyond.read(checked.label, choice.get("finish_reason") or None, "finish_reason")
     usage = beyond.read(checked.json_object, body.get("usage"), "usage") or {}
     return Chunk(
@@ -78,7 +78,7 @@ def read_chunk(data: object, elapsed_ms: float, read_extras: ReadExtras) -> Chun
             checked.count, usage.get("completion_tokens"), "completion_tokens"
         ),
         spec=beyond.extras.spec,
-        has_news=bool(finish_reason or beyond.extras.token_ids)
+        has_news=bool(text or finish_reason or beyond.extras.token_ids)
         or any(value for name, value in delta.items() if name != "role"),
         problem=beyond.problem,
     )
@@ -87,19 +87,19 @@ def read_chunk(data: object, elapsed_ms: float, read_extras: ReadExtras) -> Chun
 class _Beyond:
     """What a chunk says beyond its text. `problem` is the first thing that was malformed."""
 
-    def __init__(
-        self, body: dict[str, Any], choice: dict[str, Any], read_extras: ReadExtras
-    ) -> None:
+    def __init__(self, body: dict[str, Any], read_extras: ReadExtras) -> None:
         self.problem: str | None = None
         self.extras = Extras()
         try:
-            self.extras = read_extras({**body, "choices": [choice] if choice else []})
+            self.extras = read_extras(body)
         except (MalformedReply, AttributeError, KeyError, TypeError, ValueError) as error:
             self._note(error)
 
     def read(self, check: Callable[[Any, str], checked.T], value: object, name: str) -> Any:
+        if value is None:
+            return None
         try:
-            return checked.optional(check, value, name)
+            return check(value, name)
         except MalformedReply as error:
             self._note(error)
             return None
