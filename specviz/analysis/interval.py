@@ -79,15 +79,6 @@ class Replicates:
         errors = np.broadcast_to(self.own_error, self.values.shape[1:])
         return Replicates(self.values[:, [*columns]], self.shares, errors[[*columns]])
 
-    def without(self, unit: int) -> Replicates:
-        """As if a unit had never been; to first order, for at least three units."""
-        units = len(self.shares)
-        away = self.values[1:] - self.values[0]
-        fewer = ((units - 1) * np.delete(away, unit, axis=0) + away[unit]) / (units - 2)
-        values = self.values[1 + unit] + np.concatenate([np.zeros((1, away.shape[1])), fewer])
-        shares = np.delete(self.shares, unit)
-        return Replicates(values, shares / shares.sum(), self.own_error)
-
 
 def left_out(totals: Array) -> Array:
     """Sums over all units and without each of them, [units + 1, …]; totals: [units, …]."""

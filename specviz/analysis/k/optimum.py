@@ -19,7 +19,7 @@ from specviz.analysis.verdict import (
 PLATEAU = 0.02
 """Without intervals, a speed-up within 2 % of the best is as good as the best."""
 UNITS_NEEDED = 3
-"""Prompts or blocks, so that two are left when one is left out."""
+"""Prompts or blocks: fewer do not show by how much Ks differ."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """The smallest K that is not worse than the best, and what it gains, corrected for having been
 picked.
 
-The best of several noisy figures is too high by construction (the winner's curse). So the figure of
-a picked K is cross-fitted: each unit counts at the K that the other units pick (sample splitting,
-Cox 1975; with every unit in turn as the other part, as in Stone's cross-validation, 1974).
+The best of several noisy figures is too high by construction (the winner's curse). So K is picked
+again from resampled units, where the truth is known: it is the figure of all units. How far the
+figures of those picks are off is the bias and the standard error of the pick (the bootstrap of the
+whole procedure; Efron and Tibshirani 1993, chapters 6 and 10; of a selection, Efron 2014).
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from math import sqrt
 import numpy as np
 
 from specviz.analysis.interval import OUTSIDE, Array, Replicates, student_quantile
+
+RESAMPLES = 1000
+SEED = 1
+"""The same measurements have the same interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +48,52 @@ def pick(found: Replicates) -> Pick:
     one-sided, at 95 %.
     """
     equivalent = not_worse(found)
-    picked = equivalent[0]
-    units = len(found.shares)
-    pseudo = units * found.values[0] - (units - 1) * found.values[1:]
-    by_others = [not_worse(found.without(unit))[0] for unit in range(units)]
-    own = pseudo[np.arange(units), by_others]
-    spread = float(own.std(ddof=1)) / sqrt(units)
-    unpicked = float(found.units_error[picked])
-    errors = np.broadcast_to(found.own_error, found.values.shape[1:])
-    error = sqrt(max(spread, unpicked) ** 2 + float(errors[picked]) ** 2)
-    return Pick(picked, tuple(equivalent), float(own.mean()), error, found.freedom)
+    off = _off_in_resamples(found)
+    value = float(found.values[0, equivalent[0]] - off.mean())
+    return Pick(equivalent[0], tuple(equivalent), value, float(off.std(ddof=1)), found.freedom)
 
 
 def not_worse(found: Replicates) -> list[int]:
     """Columns that are not worse than the best one beyond noise, ascending."""
-    values = found.values
-    best = int(np.argmax(values[0]))
-    behind = Replicates(
-        values - values[:, [best]],
-        found.shares,
-        _apart(np.broadcast_to(found.own_error, values.shape[1:]), best),
-    ).standard_error
-    reach = student_quantile(1 - OUTSIDE, found.freedom) * behind
-    return [int(place) for place in np.flatnonzero(values[0] - values[0, best] >= -reach)]
+    best = int(np.argmax(found.values[0]))
+    apart = found.values - found.values[:, [best]]
+    behind = Replicates(apart, found.shares, _errors_to(found, best)).standard_error
+    return [int(place) for place in np.flatnonzero(apart[0] >= -_reach(found) * behind)]
 
 
-def _apart(errors: Array, best: int) -> Array:
-    """Errors of the differences to the best, for errors that are independent of each other."""
+def _off_in_resamples(found: Replicates) -> Array:
+    """By how much the figure of the K that each resample picks is off, [RESAMPLES]."""
+    rng = np.random.default_rng(SEED)
+    units, columns = len(found.shares), found.values.shape[1]
+    effects = (units - 1) * (found.values[0] - found.values[1:])  # of one unit more, times units
+    effects -= effects.mean(axis=0)
+    weights = rng.multinomial(units, np.full(units, 1 / units), RESAMPLES) / units
+    moved = sqrt(units / (units - 1)) * weights @ effects
+    moved += rng.normal(size=(RESAMPLES, columns)) * found.own_error
+    values = found.values[0] + moved
+    best = values.argmax(axis=1)
+    picked = np.zeros(RESAMPLES, dtype=int)
+    for place in np.unique(best):
+        there = best == place
+        apart = effects - effects[:, [place]]
+        spread = weights[there] @ apart**2 - (weights[there] @ apart) ** 2
+        behind = np.hypot(
+            np.sqrt(np.maximum(spread, 0.0) / (units - 1)), _errors_to(found, int(place))
+        )
+        ahead = values[there] - values[there, place][:, None]
+        picked[there] = (ahead >= -_reach(found) * behind).argmax(axis=1)
+    off: Array = moved[np.arange(RESAMPLES), picked]
+    return off
+
+
+def _reach(found: Replicates) -> float:
+    """Standard errors that a K may be behind the best, one-sided, at 95 %."""
+    return student_quantile(1 - OUTSIDE, found.freedom)
+
+
+def _errors_to(found: Replicates, best: int) -> Array:
+    """Own errors of the differences to the best, for errors that are independent of each other."""
+    errors = np.broadcast_to(found.own_error, found.values.shape[1:])
     apart: Array = np.sqrt(errors**2 + errors[best] ** 2)
     apart[best] = 0.0
     return apart

@@ -112,7 +112,9 @@ def _answer(asked: Asked, best: dict[Source, Optimum]) -> None:
             if (equal := equivalent_text(found)) is not None:
                 st.markdown(escaped(f"{equal}."))
             if found.low is not None:
-                st.caption("Corrected for having been picked: each prompt at the K of the others.")
+                st.caption(
+                    "Corrected for having been picked: K picked again from resampled prompts."
+                )
             st.markdown(f"**{source.value.capitalize()}**")
             st.caption(escaped(_about(asked, source)))
             if found.unknown_memory:
