@@ -448,6 +448,22 @@ def hostile_sql(figures: Figures) -> str:
     return with_source(figures, markdown(head, rows))
 
 
+def soak(figures: Figures) -> str:
+    names = {
+        "memory_mib": "memory, MiB",
+        "descriptors": "open files and sockets",
+        "threads": "threads",
+        "processes": "processes",
+        "spool_files": "files of the tracing server",
+        "work_files": "files next to the database",
+    }
+    held = figures["held"]
+    rows = [[title, *(f"{value:,.0f}" for value in held[name])] for name, title in names.items()]
+    rounds, minutes = len(figures["samples"]), figures["minutes"]
+    head = [f"{rounds} rounds in {minutes:g} minutes", "first third", "last third"]
+    return with_source(figures, markdown(head, rows))
+
+
 TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "embedded_speed": {"summary": embedded_summary, "methods": embedded_methods},
     "history_scale": {"store": history_store, "pages": history_pages},
@@ -460,6 +476,7 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "sql_snapshot": {"questions": sql_snapshot},
     "hostile_sql": {"statements": hostile_sql},
     "hostile_input": {"mutated": mutated_input, "kills": kills},
+    "soak": {"held": soak},
     "first_token": {"first-minute": first_minute},
     "tracing_cost": {"ratios": tracing_cost},
     "speedup": {"categories": categories},
