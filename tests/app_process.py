@@ -34,7 +34,8 @@ def running_app(script: Path, log: Path, **environment: str) -> Iterator[str]:
         app.wait_until_healthy()
         yield app.url
     finally:
-        os.kill(app.pid, signal.SIGTERM)
+        if app.wait(0) is None:
+            os.kill(app.pid, signal.SIGTERM)
         assert app.wait(END_S) is not None, "SIGTERM did not end the app"
 
 

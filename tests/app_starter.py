@@ -11,6 +11,7 @@ import os
 import pkgutil
 import sys
 import time
+import traceback
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ import specviz.web
 
 SCRIPTS = ("specviz.views.navigation",)
 """Modules that Streamlit runs, and that nobody imports."""
+
+ended: dict[int, int] = {}
+"""Exit codes by process id."""
 
 
 def import_views() -> None:
@@ -49,19 +53,24 @@ def start(script: str, port: int, log: str, environment: dict[str, str]) -> int:
         sys.path.insert(1, str(Path(script).parent))
         sys.argv = ["streamlit", "run", script, f"--server.port={port}"]
         streamlit_main(sys.argv[1:], standalone_mode=False)
+    except BaseException:  # nobody above reports it: this is a fork in the middle of `main`
+        traceback.print_exc()
     finally:
+        sys.stderr.flush()
         os._exit(1)
 
 
 def wait(pid: int, seconds: float) -> int | None:
     deadline = time.monotonic() + seconds
-    while True:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        if time.monotonic() >= deadline:
+    while pid not in ended:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            ended[pid] = os.waitstatus_to_exitcode(status)
+        elif time.monotonic() >= deadline:
             return None
-        time.sleep(0.02)
+        else:
+            time.sleep(0.02)
+    return ended[pid]
 
 
 def answer(asked: dict[str, Any]) -> int | None:
