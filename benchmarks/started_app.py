@@ -1,4 +1,4 @@
-"""The app as users start it, for benchmarks that open it in Chromium."""
+"""The app as users start it, for benchmarks and tests that open it in Chromium."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import os
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
 from specviz.paths import PROJECT_ROOT
 from specviz.servers.launch.server import free_port
+
+START_S = 60.0
 
 
 @contextmanager
@@ -27,19 +29,20 @@ def started_app(store: Path, log: Path) -> Iterator[str]:
         )  # fmt: skip
         try:
             url = f"http://127.0.0.1:{port}"
-            _wait_for(url)
+            wait_until_healthy(url, lambda: process.poll() is None)
             yield url
         finally:
             process.terminate()
             process.wait(30)
 
 
-def _wait_for(url: str) -> None:
-    deadline = monotonic() + 60
-    while monotonic() < deadline:
+def wait_until_healthy(url: str, is_running: Callable[[], bool], seconds: float = START_S) -> None:
+    """Until the app at `url` answers. Raises RuntimeError if it has ended, or does not in time."""
+    deadline = monotonic() + seconds
+    while monotonic() < deadline and is_running():
         try:
             urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
             return
         except OSError:
-            sleep(0.2)
-    raise RuntimeError("the app did not start")
+            sleep(0.1)
+    raise RuntimeError(f"the app at {url} did not start")

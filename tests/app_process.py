@@ -1,4 +1,4 @@
-"""Apps for tests: forked from a process that has imported everything, or as users start them."""
+"""Apps for tests, forked from a process that has imported everything."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from benchmarks.started_app import START_S, wait_until_healthy
 from specviz.paths import PROJECT_ROOT as ROOT
 from specviz.servers.launch.server import free_port
 
-START_S = 120.0
 END_S = 30.0
 
 
@@ -39,28 +37,6 @@ def running_app(script: Path, log: Path, **environment: str) -> Iterator[str]:
         assert app.wait(END_S) is not None, "SIGTERM did not end the app"
 
 
-@contextmanager
-def app_as_users_start_it(script: Path, log: Path, **environment: str) -> Iterator[str]:
-    """The same by its command, with everything still to import."""
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
-    with log.open("w") as output:
-        server = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-            stdout=output,
-            stderr=output,
-        )
-        url = f"http://127.0.0.1:{port}"
-        try:
-            _wait_until_healthy(url, lambda: server.poll() is None)
-            yield url
-        finally:
-            server.terminate()
-            server.wait(END_S)
-
-
 @dataclass(frozen=True, slots=True)
 class App:
     pid: int
@@ -71,8 +47,8 @@ class App:
         """Its exit code; None if it has not ended by then."""
         return self.starter.ask(wait=self.pid, seconds=seconds)
 
-    def wait_until_healthy(self) -> None:
-        _wait_until_healthy(self.url, lambda: self.wait(0) is None)
+    def wait_until_healthy(self, seconds: float = START_S) -> None:
+        wait_until_healthy(self.url, lambda: self.wait(0) is None, seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +85,3 @@ def starter() -> Starter:
     )
     atexit.register(process.communicate)
     return Starter(process)
-
-
-def _wait_until_healthy(url: str, is_running: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline and is_running():
-        try:
-            urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
-            return
-        except OSError:
-            time.sleep(0.1)
-    raise RuntimeError(f"the app at {url} did not start")

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from app_process import ROOT, app_as_users_start_it
 from playwright.sync_api import BrowserContext, Page, expect
+
+from benchmarks.started_app import started_app
+from specviz.paths import PROJECT_ROOT
 
 pytestmark = [pytest.mark.e2e, pytest.mark.integration]
 
@@ -25,8 +27,7 @@ def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def app_url(store_path: Path) -> Iterator[str]:
-    log = store_path.with_name("app.log")
-    with app_as_users_start_it(ROOT / "app.py", log, SPECVIZ_STORE=str(store_path)) as url:
+    with started_app(store_path, store_path.with_name("app.log")) as url:
         yield url
 
 
@@ -133,7 +134,7 @@ def test_a_command_beside_the_app_stores_its_run_through_it(
     assert found is not None
     command = [sys.executable, "-m", "specviz", "run", "--server", found[0]]
     command += ["--prompt", "A prompt from the shell", "--max-tokens", "8", "--db", str(store_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert f"The app at {app_url} owns the database" in done.stderr.replace("\n", " ")
     run_id = done.stdout.split()[-1]

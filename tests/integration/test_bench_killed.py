@@ -147,13 +147,13 @@ def command(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 def app(db: Path) -> Iterator[RemoteBoard]:
     """The app on a store, killed at the end with everything in its session."""
     log = db.with_suffix(".log")
-    app = starter().start(PROJECT_ROOT / "app.py", log, {"SPECVIZ_STORE": str(db)})
+    started = starter().start(PROJECT_ROOT / "app.py", log, {"SPECVIZ_STORE": str(db)})
     try:
-        app.wait_until_healthy()
-        yield RemoteBoard(app.url, secret=read_secret(db))
+        started.wait_until_healthy(seconds=120)
+        yield RemoteBoard(started.url, secret=read_secret(db))
     finally:
-        os.killpg(app.pid, signal.SIGKILL)
-        assert app.wait(30) == -signal.SIGKILL
+        os.killpg(started.pid, signal.SIGKILL)
+        assert started.wait(30) == -signal.SIGKILL
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

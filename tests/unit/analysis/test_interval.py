@@ -86,6 +86,8 @@ def test_blocks_taken_as_prompts_would_be_seen() -> None:
     assert coverage_of(world, 20, ROUNDS, seed=3, ignore_blocks=True) < 0.93 - FAR
 
 
-@pytest.mark.parametrize(("world", "prompts"), [("independent", 5), ("blocks", 20), ("blocks", 60)])
+@pytest.mark.parametrize(
+    ("world", "prompts"), [("independent", 5), ("independent", 20), ("blocks", 20), ("blocks", 60)]
+)
 def test_the_picked_ks_interval_holds_the_truth_as_often(world: str, prompts: int) -> None:
     assert 0.93 - FAR <= picked_coverage_of(WORLDS[world], prompts, ROUNDS, seed=5) <= 0.97 + FAR
