@@ -14,7 +14,7 @@ from pathlib import Path
 from specviz.palette import css_variables
 
 FOLDER = Path(__file__).parent
-STYLES = ("layout.css", "tokens.css", "inspector.css")
+STYLES = ("layout.css", "tokens.css", "inspector.css", "presentation.css")
 MAIN = "main.js"
 
 _IMPORT = re.compile(r"^import [^;]*? from \"\./([a-z]+\.js)\";\n", re.MULTILINE)

@@ -3,11 +3,20 @@
 const replayPlace = document.getElementById("replay");
 const replayChoice = document.getElementById("replay-choice");
 
+const inAddress = new URLSearchParams(window.location.hash.slice(1));
+
+// Arm, step and time, which the strip writes there, are of the replay that was shown before.
+function chooseReplay(index) {
+  window.history.replaceState(null, "", `#replay=${index + 1}`);
+  showReplay(index);
+}
+
 function showReplay(index) {
   render({
     parentElement: replayPlace.shadowRoot,
     data: { source: String(index), mode: "replay", height: 360 },
     setTriggerValue() {},
+    setStateValue() {},
   });
 }
 
@@ -18,6 +27,9 @@ if (replayPlace !== null) {
     replayChoice.append(option);
   });
   replayChoice.parentElement.hidden = storedReplays.length < 2;
-  replayChoice.addEventListener("change", () => showReplay(Number(replayChoice.value)));
-  showReplay(0);
+  replayChoice.addEventListener("change", () => chooseReplay(Number(replayChoice.value)));
+  const linked = Number(inAddress.get("replay")) - 1;
+  const first = storedReplays[linked] ? linked : 0;
+  replayChoice.value = String(first);
+  showReplay(first);
 }

@@ -31,7 +31,9 @@ export function showHint(root) {
 function heading(arm, step, index) {
   const head = element("header", "step-head");
   const said = [stepSummary(step), stepTimes(step)].filter(Boolean).join(" · ");
-  head.append(element("h3", "", stepTitle(arm, index)), element("p", "summary", said));
+  const close = element("button", "close", "×");
+  close.setAttribute("aria-label", "close the step");
+  head.append(element("h3", "", stepTitle(arm, index)), element("p", "summary", said), close);
   return head;
 }
 

@@ -1,12 +1,14 @@
 // The component: connects the socket, the model and the drawing, once per frame.
 
-import { newClock, tick } from "./clock.js";
+import { linkTo, readView, writeView } from "./address.js";
+import { newClock, seek, tick } from "./clock.js";
 import { hasSelection, installCopy } from "./copy.js";
 import { element, remember, remembered, setText } from "./dom.js";
 import { drawStepCount, showHint, showStep } from "./inspector.js";
 import { installKeys } from "./keyboard.js";
 import { newRun, seenQuery, stepsAt, takeBatch, takeHello } from "./model.js";
 import { drawHead, drawPane, newPane } from "./pane.js";
+import { closePresentation, newPresentation, present, refresh } from "./presentation.js";
 import { drawControls, newControls } from "./replay.js";
 import { follow } from "./socket.js";
 import { factsOf } from "./token.js";
@@ -17,6 +19,9 @@ const DRAFTS_KEY = "specviz.show-rejected-drafts";
 const NOTHING_YET =
   "Nothing has run yet. Type a prompt, choose the arms and press Run: " +
   "every drafted token appears here as it is judged.";
+const STEP_MARGIN_PX = 12;
+const COPIED_MS = 2500;
+const OPENED_MS = 300; // a step must stay open this long before Python hears of it
 const RECONNECT_NOTE_MS = 1500; // shorter interruptions are not worth a word
 
 const views = new WeakMap(); // shadow root -> view; a rerun of the script finds its view again
@@ -27,7 +32,7 @@ class View {
     this.root = root;
     this.top = root.querySelector(".strip-root");
     this.parts = Object.fromEntries(
-      ["panes", "verdict", "inspector", "message", "controls", "tip"].map((name) => [
+      ["panes", "verdict", "inspector", "message", "controls", "presentation", "tip"].map((name) => [
         name,
         root.querySelector(`[data-part=${name}]`),
       ]),
@@ -40,6 +45,15 @@ class View {
       () => ({ run: this.run, clock: this.clock, arms: this.steppedArms() }),
       () => this.moved(),
     );
+    this.presentation = newPresentation(this.parts.presentation, {
+      arms: () => [...this.run.arms.values()],
+      moved: (arm, index) => this.select(this.paneOf(arm), index),
+      closed: () => {
+        this.writeAddress();
+        this.reportOpened();
+      },
+      copyLink: () => this.copyLink(),
+    });
     this.wire();
     this.reset();
   }
@@ -48,6 +62,16 @@ class View {
     installCopy(this.top, this.root);
     installTooltip(this.top, this.parts.tip);
     this.parts.panes.addEventListener("click", (event) => this.clicked(event));
+    this.parts.inspector.addEventListener("click", (event) => {
+      if (event.target.closest(".close")) this.deselect();
+    });
+    this.top.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !this.parts.presentation.open) this.deselect();
+    });
+    const act = (name, action) =>
+      this.root.querySelector(`[data-do=${name}]`).addEventListener("click", action);
+    act("present", () => this.present());
+    act("copy", (event) => this.copyFrom(event.currentTarget));
     const toggle = this.root.querySelector("[data-part=drafts]");
     const show = (on) => this.top.classList.toggle("without-drafts", !on);
     toggle.checked = remembered(DRAFTS_KEY) !== "no";
@@ -59,11 +83,17 @@ class View {
   }
 
   /** Take the arguments of a (re)run of the script. */
-  update({ source, mode, height }, finished) {
+  update({ source, mode, height, link }, { finished, opened }) {
     this.mode = mode;
+    this.link = link;
     this.finished = finished;
+    this.opened = opened;
     this.top.style.setProperty("--strip-height", `${height}px`);
-    if (source === this.source) return;
+    if (source === this.source) {
+      this.writeAddress(); // a rerun may have written the address without its end
+      return;
+    }
+    this.wanted = this.source === null ? readView() : null;
     this.close();
     this.source = source;
     this.reset();
@@ -71,6 +101,8 @@ class View {
   }
 
   close() {
+    window.clearTimeout(this.openedTimer);
+    closePresentation(this.presentation);
     this.connection?.close();
     this.connection = null;
     this.source = null;
@@ -112,9 +144,21 @@ class View {
     } else if (message.type === "end") {
       this.run.ended = true;
       this.reportEnd();
+      this.restore();
     }
     this.schedule();
     return true;
+  }
+
+  /** Open what the address names, once all of it is there. */
+  restore() {
+    const { arm, step, at, present: presented } = this.wanted ?? {};
+    this.wanted = null;
+    const pane = this.panes.find((candidate) => candidate.arm.info.id === arm) ?? this.panes[0];
+    if (at !== null && at !== undefined) seek(this.clock, this.run, at);
+    if (pane && step !== null && pane.arm.steps[step]) this.select(pane, step);
+    if (presented) this.present();
+    this.writeAddress();
   }
 
   reportEnd() {
@@ -144,6 +188,89 @@ class View {
     this.selected = { pane, index, revision: pane.arm.revision };
     this.mark(true);
     showStep(this.parts.inspector, pane.arm, index);
+    this.inSight = false;
+    this.schedule();
+    this.writeAddress();
+    this.reportOpened();
+  }
+
+  deselect() {
+    if (this.selected === null) return;
+    this.mark(false);
+    this.selected = null;
+    showHint(this.parts.inspector);
+    this.writeAddress();
+  }
+
+  /** The inspector lies over the lower end of the page: the step must not be under it. */
+  bringIntoSight() {
+    const { pane, index } = this.selected;
+    const part = pane.strip.steps[index]?.[0];
+    if (this.inSight || !part || this.parts.presentation.open) return;
+    this.inSight = true;
+    const { inspector } = this.parts;
+    part.style.scrollMarginBottom = "0";
+    part.scrollIntoView({ block: "nearest", behavior: "instant" });
+    const covered = () =>
+      part.getBoundingClientRect().bottom + STEP_MARGIN_PX - inspector.getBoundingClientRect().top;
+    if (covered() > 0) pane.scroller.scrollBy({ top: covered(), behavior: "instant" });
+    if (covered() > 0) {
+      part.style.scrollMarginBottom = `${inspector.offsetHeight + 2 * STEP_MARGIN_PX}px`;
+      part.scrollIntoView({ block: "nearest", behavior: "instant" });
+    }
+  }
+
+  /** A stored run's page shows more of the opened step below the strip. */
+  reportOpened() {
+    window.clearTimeout(this.openedTimer);
+    if (this.mode !== "replay" || this.selected === null || this.parts.presentation.open) return;
+    const { pane, index } = this.selected;
+    this.openedTimer = window.setTimeout(
+      () => this.opened({ arm: pane.arm.info.id, step: index }),
+      OPENED_MS,
+    );
+  }
+
+  paneOf(arm) {
+    return this.panes.find((pane) => pane.arm === arm);
+  }
+
+  /** Show one arm step by step: the opened one, else the last of the first arm that drafted. */
+  present() {
+    const arms = [...this.run.arms.values()].filter((arm) => arm.steps.length > 0);
+    if (arms.length === 0) return;
+    const drafting = arms.find((arm) => arm.steps.some((step) => step.drafted.length > 0));
+    const arm = this.selected?.pane.arm ?? drafting ?? arms[0];
+    present(this.presentation, arm, this.selected?.index ?? 0);
+  }
+
+  writeAddress() {
+    if (!this.run.ended || this.wanted) return;
+    const { pane, index } = this.selected ?? {};
+    writeView({
+      arm: pane?.arm.info.id ?? null,
+      step: index ?? null,
+      at: this.clock.ms < Infinity && !this.clock.playing ? this.clock.ms : null,
+      present: this.parts.presentation.open,
+    });
+  }
+
+  /** Resolves to whether the browser let the address be copied. */
+  async copyLink() {
+    this.writeAddress();
+    try {
+      await window.navigator.clipboard.writeText(linkTo(this.link));
+      return true;
+    } catch (error) {
+      if (error instanceof DOMException || error instanceof TypeError) return false; // http, or refused
+      throw error;
+    }
+  }
+
+  async copyFrom(button) {
+    const label = button.textContent;
+    setText(button, (await this.copyLink()) ? "Copied" : "Copy it from the address bar");
+    window.setTimeout(() => setText(button, label), COPIED_MS);
   }
 
   mark(on) {
@@ -158,9 +285,12 @@ class View {
     const { pane, index, revision } = this.selected;
     if (revision === pane.arm.revision) {
       drawStepCount(this.parts.inspector, pane.arm, index);
+      refresh(this.presentation);
       this.mark(true);
+      this.bringIntoSight();
     } else {
       this.selected = null;
+      closePresentation(this.presentation);
       showHint(this.parts.inspector);
     }
   }
@@ -174,6 +304,7 @@ class View {
     for (const pane of this.panes) pane.follows = true;
     this.draw();
     this.schedule();
+    this.writeAddress();
     if (this.selected === null || this.clock.playing) return;
     const { pane } = this.selected;
     const shown = stepsAt(pane.arm, this.clock.ms);
@@ -236,7 +367,7 @@ class View {
  * also call, and at once clean up after, a call that a newer one has overtaken: only the newest
  * may close the view.
  */
-export default function render({ parentElement, data, setTriggerValue }) {
+export default function render({ parentElement, data, setTriggerValue, setStateValue }) {
   let view = views.get(parentElement);
   if (!view?.top.isConnected) {
     view = new View(parentElement);
@@ -244,7 +375,10 @@ export default function render({ parentElement, data, setTriggerValue }) {
   }
   view.calls += 1;
   const call = view.calls;
-  view.update(data, () => setTriggerValue("finished", true));
+  view.update(data, {
+    finished: () => setTriggerValue("finished", true),
+    opened: (step) => setStateValue("opened", step),
+  });
   return () => {
     if (view.calls === call) view.close();
   };

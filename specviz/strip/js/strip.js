@@ -51,7 +51,7 @@ function appendStep(strip, step) {
   const parts = [];
   strip.steps.push(parts);
   let part = openPart(strip, strip.shown, parts);
-  for (const node of stepNodes(strip.arm, step, strip.shown)) {
+  for (const node of stepElements(strip.arm, step, strip.shown)) {
     part ??= openPart(strip, strip.shown, parts);
     part.append(node);
     strip.tokens += 1;
@@ -93,8 +93,8 @@ function closeBlock(strip) {
   return null;
 }
 
-// In the order the verifier saw them: what was accepted, what was dropped, what came instead.
-function* stepNodes(arm, step, index) {
+/** The tokens of a step as the verifier saw them: accepted, dropped, what came instead. */
+export function* stepElements(arm, step, index) {
   const isDrafted = (token) => token.origin === "accepted";
   const about = { arm, step, index };
   if (isTree(step)) {

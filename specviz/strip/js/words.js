@@ -12,6 +12,7 @@ const ORIGIN_WORDS = {
 };
 
 const NOT_REPORTED = "the server does not report what was drafted in this step";
+export const NOTHING_REPORTED = `T${NOT_REPORTED.slice(1)}`;
 const GUESSED = `most likely accepted, by the size of the chunk: ${NOT_REPORTED}`;
 
 /** Where an emitted token came from, as far as the step says. */

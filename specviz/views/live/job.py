@@ -12,7 +12,8 @@ from specviz.views.shared.token_strip import token_strip
 
 def show_job(job: Job) -> None:
     """The strips of a job, live while it runs; the page reruns once when it ends."""
-    token_strip(f"/ws/jobs/{job.job_id}", mode="live", key=f"strip-{job.job_id}")
+    stored = f"{RUNS.name}?group={job.job_id}"
+    token_strip(f"/ws/jobs/{job.job_id}", mode="live", key=f"strip-{job.job_id}", link=stored)
     with st.container(horizontal=True, horizontal_alignment="right", height=56, border=False):
         if job.done.is_set():
             link(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -11,6 +11,7 @@ from specviz.analysis.text import probability_text, token_name
 from specviz.analysis.verdict_text import judgement_text
 from specviz.figures.draft_tree import draft_tree
 from specviz.trace import Origin, Step, TokenDecision
+from specviz.views.runs import state
 from specviz.views.runs.opened import OpenedArm
 from specviz.views.shared.charts import NO_TOOLBAR, page_ground
 from specviz.views.shared.text import escaped
@@ -18,11 +19,11 @@ from specviz.views.shared.text import escaped
 
 def draft_of_a_step(arms: Sequence[OpenedArm]) -> None:
     """Choose an arm and a step; see every candidate, and the same as a table."""
-    drafting = {arm.name: arm for arm in arms if arm.why_no_drafts is None}
+    drafting = {arm.run.run_id: arm for arm in arms if arm.why_no_drafts is None}
     if not drafting:
         st.info(escaped(f"No arm reports a draft: {'; '.join(_reasons(arms))}."))
         return
-    arm = drafting[_chosen([*drafting])]
+    arm = _chosen(drafting)
     trace = arm.trace()
     assert trace is not None
     steps = [step for step in trace.steps if step.drafted]
@@ -40,13 +41,20 @@ def draft_of_a_step(arms: Sequence[OpenedArm]) -> None:
     st.dataframe(_table(step, typical=typical), hide_index=True, placeholder="–")
 
 
-def _chosen(names: list[str]) -> str:
-    if len(names) == 1:
-        return names[0]
+def _chosen(drafting: Mapping[str, OpenedArm]) -> OpenedArm:
+    first, *others = drafting
+    if not others:
+        return drafting[first]
+    if st.session_state.get(state.TREE_ARM) not in drafting:
+        st.session_state[state.TREE_ARM] = first
     chosen = st.segmented_control(
-        "Arm", names, default=names[0], format_func=escaped, label_visibility="collapsed"
+        "Arm",
+        [*drafting],
+        format_func=lambda run_id: escaped(drafting[run_id].name),
+        key=state.TREE_ARM,
+        label_visibility="collapsed",
     )
-    return chosen or names[0]
+    return drafting[chosen or first]
 
 
 def _chosen_step(steps: Sequence[Step], run_id: str) -> Step:
@@ -55,9 +63,10 @@ def _chosen_step(steps: Sequence[Step], run_id: str) -> Step:
     numbers = [*by_number]
     if len(numbers) == 1:
         return steps[0]
-    number = st.select_slider(
-        "Step", numbers, key=f"tree-step-{run_id}", help="Steps that drafted something."
-    )
+    key = state.tree_step_key(run_id)
+    if st.session_state.get(key) not in by_number:
+        st.session_state.pop(key, None)
+    number = st.select_slider("Step", numbers, key=key, help="Steps that drafted something.")
     return by_number[number]
 
 

@@ -11,9 +11,10 @@ import streamlit as st
 
 from specviz.store.history.history import HistoryFilter, Item, Kind, Order
 from specviz.views.shared.pages import BENCHMARK, RUNS, Page
+from specviz.views.shared.token_strip import OpenedStep
 
 RUN, GROUP, ELSEWHERE = "run", "group", "elsewhere"  # in the URL: what is open
-REQUEST = "request"
+REQUEST, SECTION = "request", "section"
 TEXT, WHEN, DAYS, ORDER, VIEW, PAGE = (
     *("runs_text", "runs_when", "runs_days", "runs_order", "runs_view", "runs_page"),
 )
@@ -29,7 +30,8 @@ SPANS = {
 }
 WHENS = (ANY_TIME, *SPANS, BETWEEN)
 
-_UNDO, _OPENED, _CLICKED = "runs_undo", "runs_opened", "runs_clicked"
+TREE_ARM = "runs_tree_arm"
+_UNDO, _OPENED, _CLICKED, _STEP = "runs_undo", "runs_opened", "runs_clicked", "runs_step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +50,26 @@ def list_key(name: str) -> str:
 def begin_list() -> None:
     """Drop the run that was open from the URL: a link to the same page leaves it there."""
     if st.session_state.pop(_OPENED, False):
-        for name in (RUN, GROUP, ELSEWHERE, REQUEST):
+        for name in (RUN, GROUP, ELSEWHERE, REQUEST, SECTION):
             st.query_params.pop(name, None)
 
 
 def opened() -> None:
     """A run is open: the list will be another page's state."""
     st.session_state[_OPENED] = True
+
+
+def tree_step_key(run_id: str) -> str:
+    """The widget key of the step whose draft tree is drawn, from 1."""
+    return f"tree-step-{run_id}"
+
+
+def follow(opened: OpenedStep) -> None:
+    """The draft tree goes to the step that was opened in the strip, once for each opening."""
+    if st.session_state.get(_STEP) != opened:
+        st.session_state[_STEP] = opened
+        st.session_state[TREE_ARM] = opened.run_id
+        st.session_state[tree_step_key(opened.run_id)] = opened.index + 1
 
 
 def place() -> int:

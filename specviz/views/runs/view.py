@@ -21,7 +21,7 @@ from specviz.views.runs.draft_tree import draft_of_a_step
 from specviz.views.runs.environment import show_environment
 from specviz.views.runs.opened import OpenedArm, opened_arms, titles_of
 from specviz.views.shared.text import escaped
-from specviz.views.shared.token_strip import token_strip
+from specviz.views.shared.token_strip import OpenedStep, token_strip
 
 LISTED = 500
 """Requests that are chosen from a list; of more, by their number."""
@@ -42,7 +42,9 @@ def show_runs(store: Store, runs: Sequence[Run], *, source: str) -> None:
     heading(store, arms, abouts)
     _choose_request(store, arms)
     st.code(arms[0].request.prompt.text, language=None, wrap_lines=True)
-    _replay(arms, f"{source}/{place}" if place else source)
+    opened = _replay(arms, f"{source}/{place}" if place else source)
+    if opened is not None:
+        state.follow(opened)
     _sections(arms, abouts)
 
 
@@ -72,7 +74,7 @@ def _request_title(number: int, title: RequestTitle) -> str:
     return f"{number:,} · {start} · {title.category or 'typed'} · {title.status}"
 
 
-def _replay(arms: Sequence[OpenedArm], source: str) -> None:
+def _replay(arms: Sequence[OpenedArm], source: str) -> OpenedStep | None:
     """The strips; requests of a benchmark have no steps to show."""
     if all(arm.is_only_timed for arm in arms):
         st.info(
@@ -81,8 +83,8 @@ def _replay(arms: Sequence[OpenedArm], source: str) -> None:
             "with the benchmark.",
             icon=":material/timer:",
         )
-    else:
-        token_strip(source, mode="replay", key=f"strip-{source}")
+        return None
+    return token_strip(source, mode="replay", key=f"strip-{source}")
 
 
 def _sections(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
@@ -100,7 +102,12 @@ def _sections(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
     sections["Configuration"] = _configuration_section
     sections["Environment"] = partial(show_environment, abouts=abouts)
     chosen = st.segmented_control(
-        "Section", [*sections], default="Figures", label_visibility="collapsed"
+        "Section",
+        [*sections],
+        default="Figures",
+        key=state.SECTION,
+        bind="query-params",
+        label_visibility="collapsed",
     )
     if chosen:
         sections[chosen](arms)

@@ -8,6 +8,6 @@ st.set_page_config(layout="wide")
 source = st.query_params.get("source", "")
 mode = "replay" if st.query_params.get("mode") == "replay" else "live"
 height = int(st.query_params.get("height", 360))
-if token_strip(source, mode=mode, key="strip", height=height):
-    st.session_state.ends = st.session_state.get("ends", 0) + 1
-st.write(f"ends: {st.session_state.get('ends', 0)}")
+token_strip(source, mode=mode, key="strip", height=height, link=st.query_params.get("link"))
+st.session_state.runs = st.session_state.get("runs", 0) + 1
+st.write(f"reruns: {st.session_state.runs - 1}")

@@ -158,10 +158,10 @@ def test_a_missing_figure_is_a_dash_with_its_reason(open_strip: Opener) -> None:
 
 def test_the_end_of_a_live_run_reruns_the_page_once(open_strip: Opener) -> None:
     page = open_strip("three_arms")
-    expect(page.get_by_text("ends: 1")).to_be_visible()
+    expect(page.get_by_text("reruns: 1")).to_be_visible()
     wait_until_drawn(page)
     page.wait_for_timeout(700)
-    expect(page.get_by_text("ends: 1")).to_be_visible()
+    expect(page.get_by_text("reruns: 1")).to_be_visible()
     assert handed_over(page, 0) == output_of(SCENARIOS["three_arms"]()[0])
 
 
