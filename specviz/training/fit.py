@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from specviz.training.batches import Batch, split_rows
+from specviz.training.muon import Muon
 
 WARM_UP_STEPS = 50
 DECAY_SHARE = 0.4
@@ -61,9 +62,7 @@ def optimizers(model: nn.Module, phase: Phase) -> list[torch.optim.Optimizer]:
     hidden = [p for name, p in named if _is_hidden_matrix(name, p)]
     others = [p for name, p in named if not _is_hidden_matrix(name, p)]
     return [
-        torch.optim.Muon(
-            hidden, lr=phase.muon_lr, weight_decay=0.05, adjust_lr_fn="match_rms_adamw"
-        ),
+        Muon(hidden, lr=phase.muon_lr, weight_decay=0.05),
         torch.optim.AdamW(others, lr=phase.adam_lr, betas=(0.9, 0.95), weight_decay=0.0),
     ]
 
