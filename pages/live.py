@@ -22,8 +22,8 @@ with st.container(horizontal=True, vertical_alignment="center"):
     live_controls.another_prompt()
 with st.container(horizontal=True, vertical_alignment="center"):
     arms = arm_settings()
-    sampling = live_controls.sampling_settings()
-choice = live_controls.choice(prompt_text, sampling, arms)
+    sampling, at_once = live_controls.sampling_settings()
+choice = live_state.LiveChoice(prompt_text, sampling, at_once, arms)
 
 jobs = current().jobs
 job = jobs.get(st.query_params.get(live_state.JOB, ""))

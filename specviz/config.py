@@ -38,18 +38,21 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Sampling parameters of one request, in OpenAI's words."""
+    """Sampling parameters of one request, in OpenAI's words; `top_k` in vLLM's, 0 is off."""
 
     temperature: float = 0.0
     top_p: float = 1.0
     max_tokens: int = 128
     seed: int | None = None
+    top_k: int = 0
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.temperature <= 2.0:
             raise UsageError(f"temperature must be between 0 and 2, not {self.temperature:g}.")
         if not 0.0 < self.top_p <= 1.0:
             raise UsageError(f"top_p must be above 0 and at most 1, not {self.top_p:g}.")
+        if self.top_k < 0:
+            raise UsageError(f"top_k must be at least 1, or 0 to switch it off, not {self.top_k}.")
         if self.max_tokens < 1:
             raise UsageError(f"max_tokens must be at least 1, not {self.max_tokens}.")
 

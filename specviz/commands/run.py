@@ -29,6 +29,7 @@ def run(
     ] = None,
     temperature: Annotated[float, typer.Option(help="Sampling temperature; 0 is greedy.")] = 0.0,
     top_p: Annotated[float, typer.Option(help="Nucleus sampling; 1 is off.")] = 1.0,
+    top_k: Annotated[int, typer.Option(help="Draw from the K most likely tokens; 0 is off.")] = 0,
     max_tokens: Annotated[int, typer.Option(help="Output tokens at most.")] = 128,
     seed: Annotated[
         int | None, typer.Option(help="Sampling seed: makes a sampled run repeatable.")
@@ -72,7 +73,7 @@ def run(
         engine=engine,
         method=method or _usual_method(engine),
         k=k,
-        sampling=Sampling(temperature, top_p, max_tokens, seed),
+        sampling=Sampling(temperature, top_p, max_tokens, seed, top_k),
         model=model,
         draft=str(draft) if draft else None,
         server_url=server,

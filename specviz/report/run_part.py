@@ -16,7 +16,18 @@ HEAD = (
     *("acceptance", "accept. length", "fidelity"),
 )
 CONFIGURATION = (
-    *("engine", "method", "k", "model", "draft", "temperature", "top_p", "max_tokens", "seed"),
+    *(
+        "engine",
+        "method",
+        "k",
+        "model",
+        "draft",
+        "temperature",
+        "top_p",
+        "top_k",
+        "max_tokens",
+        "seed",
+    ),
     *("concurrency", "request_rate", "prompt_set", "traced"),
 )
 ENVIRONMENT = (

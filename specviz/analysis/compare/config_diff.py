@@ -66,6 +66,7 @@ def _facts_of(config: RunConfig) -> dict[str, str | None]:
         "server": config.server_url,
         "temperature": f"{sampling.temperature:g}",
         "top-p": f"{sampling.top_p:g}",
+        "top-k": str(sampling.top_k) if sampling.top_k else "off",
         "longest answer, tokens": _text(sampling.max_tokens),
         "seed": _text(sampling.seed),
         "load": load_text(config.concurrency or None, config.request_rate)

@@ -1,4 +1,4 @@
-"""Temperature, top-p and random numbers of one request."""
+"""Temperature, top-k, top-p and random numbers of one request."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class Sampler:
         self, sampling: Sampling, device: torch.device, *, sampled_drafts: bool = True
     ) -> None:
         self.temperature = sampling.temperature
+        self.top_k = sampling.top_k
         self.top_p = sampling.top_p
         self.greedy = sampling.temperature == 0.0
         self.draws_drafts = sampled_drafts and not self.greedy
@@ -29,13 +30,14 @@ class Sampler:
             self._generator.manual_seed(sampling.seed)
 
     def probs(self, logits: Tensor) -> Tensor:
-        """float32 probabilities [n, vocabulary] after temperature, then top-p.
+        """float32 probabilities [n, vocabulary] after temperature, then top-k, then top-p.
 
         At temperature 0 the plain softmax: the model's own probabilities, though nothing is drawn.
         """
         if self.greedy:
             return logits.float().softmax(-1)
         probs = (logits.float() / self.temperature).softmax(-1)
+        probs = most_likely(probs, self.top_k) if self.top_k else probs
         return probs if self.top_p >= 1.0 else nucleus(probs, self.top_p)
 
     def draw(self, probs: Tensor) -> int:
@@ -62,6 +64,15 @@ class Sampler:
 def best(row: Tensor) -> int:
     """Id of the largest of probabilities or logits [vocabulary], the first of equals."""
     return int(row.float().argmax())  # argmax of bfloat16 takes three times as long
+
+
+def most_likely(probs: Tensor, top_k: int) -> Tensor:
+    """The `top_k` largest of each row, renormalised; the first of equals."""
+    if top_k >= probs.shape[-1]:
+        return probs
+    order = probs.argsort(dim=-1, descending=True, stable=True)
+    kept = probs.scatter(-1, order[..., top_k:], 0.0)
+    return kept / kept.sum(-1, keepdim=True)
 
 
 def nucleus(probs: Tensor, top_p: float) -> Tensor:

@@ -233,6 +233,8 @@ def request_fields(model: str, prompt: Prompt, sampling: Sampling) -> dict[str, 
         "top_p": sampling.top_p,
         "max_tokens": sampling.max_tokens,
     }
+    if sampling.top_k:  # not OpenAI's: only asked of servers where somebody wants it
+        fields["top_k"] = sampling.top_k
     return fields if sampling.seed is None else {**fields, "seed": sampling.seed}
 
 

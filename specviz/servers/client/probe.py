@@ -122,6 +122,13 @@ async def probe(url: str, http: httpx2.AsyncClient) -> FoundServer:
     )
 
 
+async def find_server(url: str) -> FoundServer:
+    """What answers at `url`. Raises ServerUnreachable or NotAnOpenAIServer, UsageError."""
+    async with connecting(url, None) as (server, http):
+        await http.aclose()
+        return server
+
+
 @dataclass(frozen=True, slots=True)
 class _Model:
     name: str

@@ -214,8 +214,20 @@ def _extra_bytes(row: Mapping[str, Any]) -> ExtraBytes | None:
     return None if None in parts else ExtraBytes(*parts)
 
 
+def read_baseline_servers(cursor: DuckDBPyConnection, model: str) -> list[str]:
+    """URLs of servers that answered with `model` without speculation, the latest first."""
+    cursor.execute(
+        "SELECT server_url FROM runs WHERE method = 'baseline' AND server_url IS NOT NULL "
+        "AND model = ? AND deleted_at IS NULL GROUP BY server_url ORDER BY max(started_at) DESC",
+        [model],
+    )
+    return [url for (url,) in cursor.fetchall()]
+
+
 def _run(row: Mapping[str, Any]) -> Run:
-    sampling = Sampling(row["temperature"], row["top_p"], row["max_tokens"], row["seed"])
+    sampling = Sampling(
+        row["temperature"], row["top_p"], row["max_tokens"], row["seed"], row["top_k"] or 0
+    )
     config = RunConfig(
         engine=EngineKind(row["engine"]),
         method=Method(row["method"]) if row["method"] else None,

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.views.live import state as live_state
+from specviz.views.live.at_url import ask_server, offer_baseline, show_answer
 from specviz.views.live.state import arm_key
 from specviz.views.shared.arm_choice import (
     ACCEPTANCES,
@@ -44,6 +45,11 @@ DTYPE_HELP = (
     "float32. float32 has hardly any near ties between methods, but moves twice the memory."
 )
 ACCEPTANCE_NAMES = {"exact": "exact", "typical": "typical: not lossless"}
+OWN_MODELS_HELP = (
+    "Llama models in the format of Hugging Face, in folders of this machine, with a draft or head "
+    "that fits. An empty field takes the demo model."
+)
+FOLDER_EXAMPLE = "/models/my-llama"
 URL_EXAMPLE = "http://127.0.0.1:8000"
 
 _WIDTHS = [27, 22, 14, 59]
@@ -57,12 +63,27 @@ def arm_settings() -> tuple[ArmChoice, ...]:
         st.caption("Each arm answers the same prompt; the others are compared with the baseline.")
         for index, arm in enumerate(live_state.arms()):
             _arm_row(index, arm)
+        if any(arm.place is Place.EMBEDDED for arm in live_state.arms()):
+            st.toggle(
+                "Own models in the app",
+                key=live_state.OWN_MODELS,
+                persist_state="session",
+                help=OWN_MODELS_HELP,
+            )
     return live_state.arms()
 
 
 def _arm_row(index: int, arm: ArmChoice) -> None:
     where, method, k, rest = st.columns(_WIDTHS, gap="small")
-    _select(where, f"Arm {index + 1}", list(Place), index, "place", PLACE_HELP, PLACE_NAMES)
+    where.selectbox(
+        f"Arm {index + 1}",
+        list(Place),
+        format_func=PLACE_NAMES.__getitem__,
+        help=PLACE_HELP,
+        on_change=live_state.begin_at_place,
+        args=(index,),
+        **_common(index, "place"),
+    )
     if not arm.is_on:
         return
     method.selectbox(
@@ -75,10 +96,20 @@ def _arm_row(index: int, arm: ArmChoice) -> None:
     if arm.drafts:
         k.number_input("K", 1, 32, help=K_HELP, **_common(index, "k"))
     if arm.place is Place.URL:
-        rest.text_input("Server URL", placeholder=URL_EXAMPLE, **_common(index, "url"))
+        rest.text_input(
+            "Server URL",
+            placeholder=URL_EXAMPLE,
+            on_change=ask_server,
+            args=(index,),
+            **_common(index, "url"),
+        )
+        show_answer(index, arm)
+        offer_baseline(index, arm, live_state.arms())
     if arm.place is Place.EMBEDDED:
         with rest:
             _embedded_options(index, arm)
+        if st.session_state.get(live_state.OWN_MODELS):
+            _own_models(index, arm)
 
 
 def _embedded_options(index: int, arm: ArmChoice) -> None:
@@ -90,6 +121,16 @@ def _embedded_options(index: int, arm: ArmChoice) -> None:
     if arm.has_acceptance:
         names, words = ACCEPTANCE_NAMES, ACCEPTANCE_HELP
         _select(acceptance, "Acceptance", ACCEPTANCES, index, "acceptance", words, names)
+
+
+def _own_models(index: int, arm: ArmChoice) -> None:
+    """Folders on the app's machine, in place of the demo models."""
+    target, draft = st.columns(2, gap="small")
+    target.text_input("Folder of the target", placeholder=FOLDER_EXAMPLE, **_common(index, "model"))
+    if arm.needs_draft:
+        draft.text_input(
+            "Folder of its draft", placeholder=FOLDER_EXAMPLE, **_common(index, "draft")
+        )
 
 
 def _select(

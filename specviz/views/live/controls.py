@@ -1,13 +1,14 @@
-"""The Live page's controls: prompt, category, sampling. With the arms they make a `LiveChoice`."""
+"""The Live page's controls: prompt, category, sampling. With the arms they are a `LiveChoice`."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from specviz.config import Sampling
 from specviz.prompts.shipped import CATEGORIES
 from specviz.views.live import state as live_state
-from specviz.views.live.state import CATEGORY, PROMPT, LiveChoice
-from specviz.views.shared.arm_choice import ArmChoice
+from specviz.views.live.prefill import LARGEST_SEED, LARGEST_TOP_K, LONGEST, USUAL_SEED
+from specviz.views.live.state import CATEGORY, PROMPT
 from specviz.views.shared.text import CATEGORY_NAMES
 
 
@@ -50,43 +51,63 @@ def another_prompt() -> None:
     )
 
 
-def sampling_settings() -> tuple[float, int, int, bool]:
-    """Temperature, seed, length, and whether the arms run at once."""
-    temperature = st.session_state.get("live_temperature", 0.0)
-    seed = st.session_state.get("live_seed", 7)
-    length = st.session_state.get("live_length", 128)
-    at_once = st.session_state.get("live_at_once", False)
-    order = "at once" if at_once else "one after another"
-    with st.popover(
-        f"temperature {temperature:.1f} · seed {seed} · {length} tokens · {order}",
-        icon=":material/tune:",
-    ):
-        temperature = st.slider(
+def sampling_settings() -> tuple[Sampling, bool]:
+    """How tokens are drawn, and whether the arms run at once."""
+    with st.popover(_sampling_label(), icon=":material/tune:", key="sampling"):
+        st.slider(
             "Temperature",
             0.0,
             2.0,
             0.0,
             0.1,
-            key="live_temperature",
+            key=live_state.TEMPERATURE,
             persist_state="session",
             help="0 always takes the target's first choice; above 0 tokens are drawn.",
         )
-        seed = st.number_input("Seed", 0, 2**31 - 1, 7, key="live_seed", persist_state="session")
-        length = st.number_input(
-            "Longest answer, tokens", 1, 4096, 128, key="live_length", persist_state="session"
+        cut = st.columns(2)
+        cut[0].number_input(
+            "top-p",
+            0.01,
+            1.0,
+            1.0,
+            0.05,
+            key=live_state.TOP_P,
+            persist_state="session",
+            help="Draw from the smallest set of tokens that reaches this probability; 1 is off.",
         )
-        at_once = st.toggle(
+        cut[1].number_input(
+            "top-k",
+            0,
+            LARGEST_TOP_K,
+            0,
+            key=live_state.TOP_K,
+            persist_state="session",
+            help="Draw from this many of the most likely tokens; 0 is off.",
+        )
+        st.number_input(
+            "Seed", 0, LARGEST_SEED, USUAL_SEED, key=live_state.SEED, persist_state="session"
+        )
+        st.number_input(
+            "Longest answer, tokens",
+            1,
+            LONGEST,
+            128,
+            key=live_state.LENGTH,
+            persist_state="session",
+        )
+        st.toggle(
             "Run the arms at once",
-            key="live_at_once",
+            key=live_state.AT_ONCE,
             persist_state="session",
             help="One after another is fair on one machine: at once, arms compete for its cores.",
         )
-    return float(temperature), int(seed), int(length), bool(at_once)
+    return live_state.sampling(), bool(st.session_state.get(live_state.AT_ONCE))
 
 
-def choice(
-    prompt_text: str, sampling: tuple[float, int, int, bool], arms: tuple[ArmChoice, ...]
-) -> LiveChoice:
-    """All controls together."""
-    temperature, seed, length, at_once = sampling
-    return LiveChoice(prompt_text, temperature, seed, length, at_once, arms)
+def _sampling_label() -> str:
+    sampling = live_state.sampling()
+    cuts = [f"top-p {sampling.top_p:g}"] if sampling.top_p < 1 else []
+    cuts += [f"top-k {sampling.top_k}"] if sampling.top_k else []
+    order = "at once" if st.session_state.get(live_state.AT_ONCE) else "one after another"
+    seed_and_length = (f"seed {sampling.seed}", f"{sampling.max_tokens} tokens")
+    return " · ".join((f"temperature {sampling.temperature:.1f}", *cuts, *seed_and_length, order))

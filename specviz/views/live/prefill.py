@@ -16,7 +16,7 @@ from specviz.views.shared.arm_choice import (
     usual_shape,
 )
 
-LONGEST, LARGEST_SEED, USUAL_SEED = 4096, 2**31 - 1, 7
+LONGEST, LARGEST_SEED, USUAL_SEED, LARGEST_TOP_K = 4096, 2**31 - 1, 7, 1000
 """What Live's fields take, and the seed they begin with."""
 
 
@@ -33,6 +33,8 @@ def arm_choice(config: RunConfig) -> ArmChoice:
         shape=_among(options.get("shape"), SHAPES, usual_shape(method)),
         acceptance=_among(options.get("acceptance"), ACCEPTANCES, ACCEPTANCES[0]),
         dtype=_among(options.get("dtype"), DTYPES, DTYPES[0]),
+        model=wanted.model or "",
+        draft=wanted.draft or "",
     )
 
 
@@ -41,6 +43,8 @@ def live_sampling(sampling: Sampling) -> Sampling:
     seed = sampling.seed if sampling.seed is not None else USUAL_SEED
     return Sampling(
         temperature=sampling.temperature,
+        top_p=max(0.01, sampling.top_p),
+        top_k=min(sampling.top_k, LARGEST_TOP_K),
         max_tokens=min(sampling.max_tokens, LONGEST),
         seed=seed if 0 <= seed <= LARGEST_SEED else USUAL_SEED,
     )

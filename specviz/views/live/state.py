@@ -13,7 +13,14 @@ import streamlit as st
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
 from specviz.prompts.shipped import CATEGORIES, load_prompts
-from specviz.views.shared.arm_choice import DEFAULT_ARMS, ArmChoice, Place, methods_at, usual_shape
+from specviz.views.shared.arm_choice import (
+    ASK,
+    DEFAULT_ARMS,
+    ArmChoice,
+    Place,
+    methods_at,
+    usual_shape,
+)
 
 JOB = "job"
 PROMPT = "live_prompt"
@@ -21,10 +28,12 @@ CATEGORY = "live_category"
 PICKED = "live_picked"  # the shipped prompt that the text came from
 PROBLEM = "live_problem"
 TEMPERATURE, SEED, LENGTH = "live_temperature", "live_seed", "live_length"
+TOP_P, TOP_K, AT_ONCE = "live_top_p", "live_top_k", "live_at_once"
+OWN_MODELS = "live_own_models"
 
 DEFAULT_CATEGORY = "code_generation"
 
-_ARM_FIELDS = ("place", "method", "k", "url", "shape", "acceptance", "dtype")
+_ARM_FIELDS = ("place", "method", "k", "url", "shape", "acceptance", "dtype", "model", "draft")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +41,7 @@ class LiveChoice:
     """What the controls say. Raises nothing; `configs` does."""
 
     prompt_text: str
-    temperature: float
-    seed: int
-    max_tokens: int
+    sampling: Sampling
     at_once: bool
     arms: tuple[ArmChoice, ...]
 
@@ -47,8 +54,7 @@ class LiveChoice:
 
     def configs(self) -> list[RunConfig]:
         """One configuration per arm that is switched on. Raises UsageError for wrong values."""
-        sampling = Sampling(self.temperature, 1.0, self.max_tokens, self.seed)
-        return [arm.config(sampling) for arm in self.arms if arm.is_on]
+        return [arm.config(self.sampling) for arm in self.arms if arm.is_on]
 
 
 def arm_key(index: int, field: str) -> str:
@@ -67,9 +73,24 @@ def ensure_arms() -> None:
 
 def arms() -> tuple[ArmChoice, ...]:
     """The arms as currently set."""
-    return tuple(
+    found = tuple(
         ArmChoice(*(st.session_state[arm_key(index, field)] for field in _ARM_FIELDS))
         for index in range(len(DEFAULT_ARMS))
+    )
+    if st.session_state.get(OWN_MODELS):
+        return found
+    return tuple(replace(arm, model="", draft="") for arm in found)
+
+
+def sampling() -> Sampling:
+    """The sampling as currently set."""
+    said = st.session_state
+    return Sampling(
+        temperature=float(said.get(TEMPERATURE, 0.0)),
+        top_p=float(said.get(TOP_P, 1.0)),
+        max_tokens=int(said.get(LENGTH, 128)),
+        seed=int(said.get(SEED, 7)),
+        top_k=int(said.get(TOP_K, 0)),
     )
 
 
@@ -83,10 +104,50 @@ def load(prompt: Prompt, sampling: Sampling, arms: Sequence[ArmChoice]) -> None:
     st.session_state[TEMPERATURE] = sampling.temperature
     st.session_state[SEED] = sampling.seed
     st.session_state[LENGTH] = sampling.max_tokens
+    st.session_state[TOP_P], st.session_state[TOP_K] = sampling.top_p, sampling.top_k
+    st.session_state[OWN_MODELS] = any(arm.model or arm.draft for arm in arms)
     off = [replace(arm, place=Place.OFF) for arm in DEFAULT_ARMS[len(arms) :]]
     for index, arm in enumerate([*arms, *off]):
         for field in _ARM_FIELDS:
             st.session_state[arm_key(index, field)] = getattr(arm, field)
+
+
+def use_server(url: str, method: str, k: int | None) -> None:
+    """Give a server an arm: one that is switched off, else the last; the page is opened next."""
+    ensure_arms()
+    indexes = range(len(DEFAULT_ARMS))
+    known = [i for i in indexes if st.session_state[arm_key(i, "url")] == url]
+    free = [i for i in indexes if st.session_state[arm_key(i, "place")] is Place.OFF]
+    index = (known or free or [indexes[-1]])[0]
+    st.session_state[arm_key(index, "place")] = Place.URL
+    st.session_state[arm_key(index, "url")] = url
+    set_method(index, method, k)
+
+
+def set_method(index: int, method: str, k: int | None) -> None:
+    """What a server reports that it runs."""
+    st.session_state[arm_key(index, "method")] = method
+    if k is not None:
+        st.session_state[arm_key(index, "k")] = k
+
+
+def answer(index: int) -> object:
+    """What was kept of asking the server of an arm; None if it was not asked."""
+    return st.session_state.get(f"live_answer_{index}")
+
+
+def keep_answer(index: int, found: object) -> None:
+    st.session_state[f"live_answer_{index}"] = found
+
+
+def forget_answer(index: int) -> None:
+    st.session_state.pop(f"live_answer_{index}", None)
+
+
+def begin_at_place(index: int) -> None:
+    """A server at a URL decides the method until it has been asked (a callback)."""
+    if st.session_state[arm_key(index, "place")] is Place.URL:
+        st.session_state[arm_key(index, "method")] = ASK
 
 
 def set_usual_shape(index: int) -> None:

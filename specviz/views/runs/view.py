@@ -170,6 +170,7 @@ def _configuration(arms: Sequence[OpenedArm]) -> pd.DataFrame:
             "lossless": "yes" if config.is_lossless else "no: typical acceptance",
             "temperature": config.sampling.temperature,
             "top-p": config.sampling.top_p,
+            "top-k": config.sampling.top_k or "off",
             "longest answer": config.sampling.max_tokens,
             "seed": config.sampling.seed,
             "traced": config.traced,

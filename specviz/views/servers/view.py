@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 
-import httpx2
 import streamlit as st
 
 from specviz.errors import SpecvizError
 from specviz.methods import Method
-from specviz.servers.client.api_key import api_key
-from specviz.servers.client.probe import FoundServer, base_url, probe
+from specviz.servers.client.probe import FoundServer, find_server
 from specviz.servers.launch.pool import ServerPhase, ServerPool
+from specviz.views.live import state as live_state
+from specviz.views.live.at_url import reported_method
 from specviz.views.servers.started import slot_line, start_in_background
+from specviz.views.shared import pages
 from specviz.views.shared.arm_choice import demo_methods
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped
 
 LOG_LINES = 200
 NOT_REPORTED = "not reported"
+CHECKED = "servers_checked"
 
 
 @st.fragment(run_every=2.0)
@@ -32,10 +34,12 @@ def started_servers(pool: ServerPool) -> None:
         )
     for index, slot in enumerate(slots):
         with st.container(border=True):
-            line, action = st.columns([6, 1], vertical_alignment="center")
+            line, use, action = st.columns([5, 1.2, 1], vertical_alignment="center")
             with line:
                 slot_line(slot)
-            if slot.phase is ServerPhase.READY:
+            if slot.phase is ServerPhase.READY and slot.server:
+                with use:
+                    _use_in_live(slot.server.url, slot.spec.method.value, slot.spec.k, str(index))
                 action.button(
                     "Stop",
                     key=f"stop-{index}",
@@ -64,23 +68,26 @@ def check_server() -> None:
     ):
         url = st.text_input("URL", placeholder="http://127.0.0.1:8000", width=420)
         asked = st.form_submit_button("Check", icon=":material/search:")
-    if not asked:
-        return
-    try:
-        with st.spinner("asking the server"):
-            found = asyncio.run(_probe(url))
-    except SpecvizError as error:
-        show_error(error)
+    if asked:
+        st.session_state.pop(CHECKED, None)
+        try:
+            with st.spinner("asking the server"):
+                st.session_state[CHECKED] = asyncio.run(find_server(url))
+        except SpecvizError as error:
+            show_error(error)
+    found = st.session_state.get(CHECKED)
+    if not isinstance(found, FoundServer):
         return
     st.table({name: escaped(fact) for name, fact in _facts(found).items()})
+    _use_in_live(found.url, reported_method(found), found.capabilities.k, "checked")
     if found.advice:
         st.info(escaped(found.advice), icon=":material/lightbulb:")
 
 
-async def _probe(url: str) -> FoundServer:
-    key = api_key(base_url(url))
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}) as http:
-        return await probe(url, http)
+def _use_in_live(url: str, method: str, k: int | None, key: str) -> None:
+    if st.button("Use in Live", key=f"use-{key}", width="content", icon=pages.LIVE.icon):
+        live_state.use_server(url, method, k)
+        pages.switch_to(pages.LIVE)
 
 
 def _facts(server: FoundServer) -> dict[str, str]:

@@ -41,6 +41,8 @@ class ArmChoice:
     shape: str = "chain"
     acceptance: str = "exact"
     dtype: str = "auto"
+    model: str = ""  # a folder on the app's machine; empty is the demo target
+    draft: str = ""
 
     @property
     def is_on(self) -> bool:
@@ -65,6 +67,12 @@ class ArmChoice:
         record = record_of(self.method)
         return self.place is Place.EMBEDDED and record is not None and record.has_typical_acceptance
 
+    @property
+    def needs_draft(self) -> bool:
+        """Whether its own target needs a folder with its own draft."""
+        record = record_of(self.method)
+        return record is not None and record.needs_draft
+
     def options(self) -> dict[str, str]:
         """Options of the embedded engine that apply, by name; none for a server."""
         if self.place is not Place.EMBEDDED:
@@ -88,9 +96,14 @@ class ArmChoice:
             method=None if self.method == ASK else Method(self.method),
             k=self.k if self.drafts else None,
             sampling=sampling,
+            model=self._folder(self.model),
+            draft=self._folder(self.draft) if self.needs_draft else None,
             server_url=url or None,
             options=options,
         )
+
+    def _folder(self, text: str) -> str | None:
+        return text.strip() or None if self.place is Place.EMBEDDED else None
 
 
 DEFAULT_ARMS = (

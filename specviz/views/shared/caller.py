@@ -6,21 +6,32 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from specviz.config import RunConfig
+from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
 from specviz.remote.token import CALLER_HEADER, TOKEN_CALLER
 
 
 def check_may_open(arms: Iterable[RunConfig]) -> None:
-    """Raise UsageError for arms that start a server, on a page opened with the token."""
-    if any(arm.starts_server for arm in arms):
-        check_may_start()
+    """Raise UsageError for arms that start a server or load models from the app's machine, on a
+    page opened with the token."""
+    for arm in arms:
+        if arm.starts_server:
+            check_may_start()
+        if arm.engine is EngineKind.EMBEDDED and (arm.model or arm.draft):
+            _check_is_own(
+                "This loads models from folders of the app's machine, and the token is not enough "
+                "for that: open the page there, as the app's user, or use the demo models."
+            )
 
 
 def check_may_start() -> None:
     """Raise UsageError for starting a process from a page that was opened with the token."""
+    _check_is_own(
+        "This starts a server on the app's machine, and the token is not enough for that: "
+        "start it there, as the app's user, or use arms in the app or at a URL."
+    )
+
+
+def _check_is_own(refusal: str) -> None:
     if st.context.headers.get(CALLER_HEADER) == TOKEN_CALLER:
-        raise UsageError(
-            "This starts a server on the app's machine, and the token is not enough for that: "
-            "start it there, as the app's user, or use arms in the app or at a URL."
-        )
+        raise UsageError(refusal)

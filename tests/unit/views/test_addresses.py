@@ -145,7 +145,7 @@ def test_a_servers_words_load_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     async def found(_: str) -> FoundServer:
         return FoundServer("http://127.0.0.1:1", IMAGE, (IMAGE,), OPENAI, Capabilities(), IMAGE)
 
-    monkeypatch.setattr(server_view, "_probe", found)
+    monkeypatch.setattr(server_view, "find_server", found)
     test = AppTest.from_function(check, default_timeout=60).run()
     test.button[0].click().run()
     assert not test.exception

@@ -40,9 +40,9 @@ HOSTILE = (
 AT = Circumstances("a prompt")
 
 SAMPLINGS = [
-    Sampling(temperature, top_p, max_tokens, seed)
+    Sampling(temperature, top_p, max_tokens, seed, top_k)
     for temperature in (0.0, 0.7, 1 / 3, 2.0)
-    for top_p in (1.0, 2 / 3)
+    for top_p, top_k in ((1.0, 0), (2 / 3, 40), (1.0, 5000))
     for max_tokens in (1, 5000)
     for seed in (None, 0, -(2**40))
 ]
@@ -183,8 +183,11 @@ def test_live_asks_for_the_same_or_says_what_not(config: RunConfig) -> None:
     )  # fmt: skip
     found = " ".join(live_differences(config, live, AT))
     assert ("Live has K" in found) == (live.k != wanted.k)
-    assert ("Live has top-p" in found) == (config.sampling.top_p != 1)
-    assert ("Live has model" in found) == (wanted.model is not None)
+    assert ("Live has top-k" in found) == (config.sampling.top_k > 1000)
+    assert live.sampling.top_p == config.sampling.top_p
+    served = config.engine is not EngineKind.EMBEDDED
+    assert ("Live has model" in found) == (served and wanted.model is not None)
+    assert served or live.model == wanted.model
     assert ("Live has tracing on" in found) == (not config.traced)
     assert ("Live has device" in found) == ("device" in config.options)
     assert ("Live has longest" in found) == (config.sampling.max_tokens > 4096)

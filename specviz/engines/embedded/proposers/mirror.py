@@ -163,7 +163,12 @@ class Mirror:
         """A draft of `context`, still empty; what it draws depends on the context's length."""
         sampler = self._sampler
         if sampler.draws_drafts:
-            sampling = Sampling(sampler.temperature, sampler.top_p, seed=self._seed + len(context))
+            sampling = Sampling(
+                sampler.temperature,
+                sampler.top_p,
+                seed=self._seed + len(context),
+                top_k=sampler.top_k,
+            )
             sampler = Sampler(sampling, self._target.device)
         return _Chain(context, ChainBuilder(sampler, self._floor))
 

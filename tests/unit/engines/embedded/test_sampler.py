@@ -1,4 +1,4 @@
-"""Temperature, top-p, and draws that are what they claim to be."""
+"""Temperature, top-k, top-p, and draws that are what they claim to be."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from model_checks import unhurried
 from tiny_models import CPU
 
 from specviz.config import Sampling
-from specviz.engines.embedded.sampler import Sampler, nucleus
+from specviz.engines.embedded.sampler import Sampler, most_likely, nucleus
 
 SAMPLES = 100_000
 PROBS = torch.tensor([0.4, 0.25, 0.15, 0.1, 0.07, 0.03])
@@ -36,6 +36,29 @@ def test_nucleus_is_the_smallest_set_that_reaches_top_p(weights, top_p) -> None:
     if not inside.all():
         assert probs[inside].min() >= probs[~inside].max()
     assert torch.allclose(kept[inside], probs[inside] / probs[inside].sum())
+
+
+@unhurried()
+@given(st.lists(st.floats(0.001, 1.0), min_size=1, max_size=30), st.integers(1, 40))
+def test_top_k_keeps_that_many_of_the_most_likely(weights, top_k) -> None:
+    probs = torch.tensor(weights, dtype=torch.float64)
+    probs /= probs.sum()
+    kept = most_likely(probs[None], top_k)[0]
+    inside = kept > 0
+    assert int(inside.sum()) == min(top_k, len(weights))
+    assert float(kept.sum()) == pytest.approx(1.0)
+    if not inside.all():
+        assert probs[inside].min() >= probs[~inside].max()
+    assert torch.allclose(kept[inside], probs[inside] / probs[inside].sum())
+
+
+def test_top_p_is_taken_of_what_top_k_leaves() -> None:
+    logits = PROBS.log()[None]
+    alone = Sampler(Sampling(1.0, 0.45), CPU).probs(logits)[0]
+    assert alone.nonzero().flatten().tolist() == [0, 1]
+    both = Sampler(Sampling(1.0, 0.45, top_k=3), CPU).probs(logits)[0]
+    assert both.nonzero().flatten().tolist() == [0]  # 0.4 is half of what three of them have
+    assert Sampler(Sampling(1.0, 0.6, top_k=1), CPU).probs(logits)[0].tolist() == [1, 0, 0, 0, 0, 0]
 
 
 def test_temperature_divides_the_logits() -> None:
