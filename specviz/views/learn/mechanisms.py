@@ -27,7 +27,7 @@ from specviz.views.learn.traces import (
     stored_choices,
 )
 from specviz.views.shared import pages
-from specviz.views.shared.charts import NO_TOOLBAR, figure_row, page_ground
+from specviz.views.shared.charts import ONLY_AS_FILE, figure_row, page_ground
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.tables import show_figures
 from specviz.views.shared.text import escaped
@@ -125,7 +125,7 @@ def _steps(recording: Recording, key: str) -> None:
     context = "".join(token.text for one in steps[: at - 1] for token in one.emitted)
     _figures(step)
     figure = draft_tree(step, context, ground, typical=recording.judges_typically)
-    st.plotly_chart(figure, config=NO_TOOLBAR, key="learn_step_chart")
+    st.plotly_chart(figure, config=ONLY_AS_FILE, key="learn_step_chart")
     st.caption(LEGEND)
     if step.drafted:
         words = ("after", "token", "verdict", "target's first choice here")

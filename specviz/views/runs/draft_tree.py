@@ -13,7 +13,7 @@ from specviz.figures.draft_tree import draft_tree
 from specviz.trace import Origin, Step, TokenDecision
 from specviz.views.runs import state
 from specviz.views.runs.opened import OpenedArm
-from specviz.views.shared.charts import NO_TOOLBAR, page_ground
+from specviz.views.shared.charts import ONLY_AS_FILE, page_ground
 from specviz.views.shared.text import escaped
 
 
@@ -37,7 +37,7 @@ def draft_of_a_step(arms: Sequence[OpenedArm]) -> None:
     st.caption(_summary(step))
     typical = arm.judges_typically
     figure = draft_tree(step, context, page_ground(), typical=typical)
-    st.plotly_chart(figure, config=NO_TOOLBAR, key=f"tree-{arm.run.run_id}")
+    st.plotly_chart(figure, config=ONLY_AS_FILE, key=f"tree-{arm.run.run_id}")
     st.dataframe(_table(step, typical=typical), hide_index=True, placeholder="–")
 
 

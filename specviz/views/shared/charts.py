@@ -11,8 +11,9 @@ import streamlit as st
 from specviz.figures.style import DARK, LIGHT, Ground
 from specviz.views.shared.text import escaped
 
-TOOLBAR = {"displaylogo": False, "modeBarButtonsToRemove": ["lasso2d", "select2d", "toImage"]}
-NO_TOOLBAR = {"displayModeBar": False}
+_AS_FILE = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": "specviz"}}
+TOOLBAR = {**_AS_FILE, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
+ONLY_AS_FILE = {**_AS_FILE, "modeBarButtons": [["toImage"]]}
 """For drawings that are not zoomed into."""
 
 
