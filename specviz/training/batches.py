@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from specviz.training.corpus import Document, training_document
-from specviz.training.tokenizer import END, chat_prompt
+from specviz.training.encoding import Encoded, encoded_documents
 
 ROW_LENGTH = 768
 # Prompts count a little, because they are half of the text; answers are what matters.
@@ -34,31 +33,19 @@ class Batch:
     next_document: int
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """One document as token ids; the answer starts at `answer_start`."""
-
-    ids: list[int]
-    answer_start: int
-
-
-def encode(document: Document, tokenizer: PreTrainedTokenizerFast) -> Encoded:
-    """The document in the chat template, with the end token."""
-    prompt = tokenizer.encode(chat_prompt(document.prompt), add_special_tokens=False)
-    answer = tokenizer.encode(document.answer + END, add_special_tokens=False)
-    return Encoded(prompt + answer, len(prompt))
-
-
 def stream_batches(
-    tokenizer: PreTrainedTokenizerFast, *, seed: int, start: int, rows: int
+    tokenizer: PreTrainedTokenizerFast, *, seed: int, start: int, rows: int, processes: int = 0
 ) -> Iterator[Batch]:
-    """The training stream from document `start` on as batches."""
-    index = start
+    """The training stream from document `start` on as batches, written by so many processes."""
+    documents = encoded_documents(tokenizer, seed=seed, start=start, processes=processes)
+    index, left = start, None
     while True:
         packer = Packer(rows)
         while True:
-            encoded = encode(training_document(seed, index), tokenizer)
+            encoded = left or next(documents)
+            left = None
             if len(encoded.ids) <= ROW_LENGTH and not packer.add(encoded):
+                left = encoded
                 break
             index += 1
         yield pack(packer.packed, pad=tokenizer.pad_token_id, next_document=index)

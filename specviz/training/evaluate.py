@@ -14,8 +14,8 @@ from pathlib import Path
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from specviz.training.batches import Encoded
 from specviz.training.corpus import CATEGORIES, Document
+from specviz.training.encoding import Encoded
 from specviz.training.family import TARGET_NAME
 from specviz.training.generate import answers
 from specviz.training.held_out import MAX_TOKENS, evaluation_documents

@@ -19,9 +19,10 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specviz.errors import UsageError
 from specviz.paths import MODELS
-from specviz.training.batches import ROW_LENGTH, Batch, Encoded, Packer, encode, pack
+from specviz.training.batches import ROW_LENGTH, Batch, Packer, pack
 from specviz.training.corpus import Document
 from specviz.training.domain import Domain, Exchange, read_domain
+from specviz.training.encoding import Encoded, encode
 from specviz.training.evaluate import Acceptance, accepted_of, draft_hits, load_model, load_target
 from specviz.training.family import (
     DRAFT_NAME,

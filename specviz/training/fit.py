@@ -152,14 +152,19 @@ def gradient_workers() -> ThreadPoolExecutor:
 
 
 def set_gradients(model: nn.Module, loss: Loss, batch: Batch, pool: ThreadPoolExecutor) -> float:
-    """Set every parameter's gradient of the mean loss over `batch`; returns that loss."""
+    """Set every parameter's gradient of the mean loss over `batch`; returns that loss.
+
+    On a CPU every thread computes a share of the rows, on a GPU one all of them.
+    """
     parameters = list(model.parameters())
+
+    parts = torch.get_num_threads() if parameters[0].device.type == "cpu" else 1
 
     def share(part: Batch) -> tuple[tuple[Tensor, ...], float, float]:
         total, weight = loss(part)
         return torch.autograd.grad(total, parameters), total.item(), weight
 
-    shares = list(pool.map(share, split_rows(batch, torch.get_num_threads())))
+    shares = list(pool.map(share, split_rows(batch, parts)))
     weight = sum(w for _, _, w in shares)
     for index, parameter in enumerate(parameters):
         parameter.grad = torch.stack([g[index] for g, _, _ in shares]).sum(0) / weight

@@ -20,6 +20,7 @@ from specviz.training import record
 from specviz.training.batches import Batch, stream_batches
 from specviz.training.card import write_card
 from specviz.training.corpus import training_documents
+from specviz.training.encoding import writers
 from specviz.training.family import (
     DRAFT_NAME,
     TARGET_NAME,
@@ -35,7 +36,7 @@ from specviz.training.measure import measure_family
 from specviz.training.tokenizer import chat_prompt, train_tokenizer
 
 TOKENIZER_DOCUMENTS = 30_000
-ROWS = 6
+ROWS = {"cpu": 6, "cuda": 48}
 DRAFT_START_MINUTES = 1.5
 # The parts that can be trained alone: target and draft together, and each head on a trained target.
 PAIR = "pair"
@@ -65,7 +66,13 @@ class Workshop:
     progress: Callable[[str], None]
 
     def stream(self, start: int) -> Iterator[Batch]:
-        return stream_batches(self.tokenizer, seed=self.seed, start=start, rows=ROWS)
+        return stream_batches(
+            self.tokenizer,
+            seed=self.seed,
+            start=start,
+            rows=ROWS[self.device],
+            processes=writers(self.device),
+        )
 
 
 def train_family(

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 from transformers import LlamaForCausalLM
 
-from specviz.training.batches import Batch, Encoded
+from specviz.training.batches import Batch
+from specviz.training.encoding import Encoded
 
 # Documents of similar length are grouped to limit padding; this many tokens keep matrix products
 # efficient.

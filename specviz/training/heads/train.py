@@ -12,8 +12,9 @@ import torch
 from torch import Tensor, nn
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from specviz.training.batches import Batch, encode, stream_batches
+from specviz.training.batches import Batch, stream_batches
 from specviz.training.corpus import training_documents
+from specviz.training.encoding import encode, writers
 from specviz.training.family import (
     EAGLE3_NAME,
     EAGLE_NAME,
@@ -35,7 +36,7 @@ from specviz.training.heads.lesson import read
 from specviz.training.heads.losses import eagle_loss, head_loss
 from specviz.training.precision import frozen_dtype
 
-ROWS = 4
+ROWS = {"cpu": 4, "cuda": 32}
 # The inputs of an early and a middle layer, and the output of the last: with so few layers the last
 # one does much of the work, which the head would otherwise have to repeat.
 TAP_LAYERS = (2, 4, 8)
@@ -60,7 +61,13 @@ class HeadShop:
     progress: Callable[[str], None]
 
     def stream(self, start: int) -> Iterator[Batch]:
-        return stream_batches(self.tokenizer, seed=self.seed, start=start, rows=ROWS)
+        return stream_batches(
+            self.tokenizer,
+            seed=self.seed,
+            start=start,
+            rows=ROWS[self.device],
+            processes=writers(self.device),
+        )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from specviz.training.batches import Encoded
+from specviz.training.encoding import Encoded
 from specviz.training.heads.heads import Eagle, Eagle3, FeatureHead, Medusa
 
 VOCABULARY, HIDDEN, LAYERS = 32, 16, 3

@@ -5,15 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from specviz.training.batches import (
-    PROMPT_WEIGHT,
-    ROW_LENGTH,
-    Encoded,
-    pack,
-    split_rows,
-    stream_batches,
-)
+from specviz.training.batches import PROMPT_WEIGHT, ROW_LENGTH, pack, split_rows, stream_batches
 from specviz.training.corpus import training_documents
+from specviz.training.encoding import Encoded
 from specviz.training.tokenizer import ASSISTANT, END, USER, chat_prompt, train_tokenizer
 
 
@@ -61,3 +55,13 @@ def test_template_and_training_text_agree(tokenizer) -> None:
 def test_tokenizer_gives_any_text_back(tokenizer) -> None:
     text = "Ünïcode , 한국어!  def f(x):\n    return x  # 123 <end>"
     assert tokenizer.decode(tokenizer.encode(text, add_special_tokens=False)) == text
+
+
+def test_any_number_of_processes_writes_the_same_stream(tokenizer) -> None:
+    alone = stream_batches(tokenizer, seed=1, start=5, rows=3)
+    together = stream_batches(tokenizer, seed=1, start=5, rows=3, processes=2)
+    for _ in range(12):  # more than one process is given at once
+        first, second = next(alone), next(together)
+        assert torch.equal(first.ids, second.ids)
+        assert first.next_document == second.next_document
+    together.close()

@@ -12,8 +12,8 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from specviz.errors import UsageError
 from specviz.paths import DEMO_TARGET, MODELS
 from specviz.training import finetune
-from specviz.training.batches import Encoded
 from specviz.training.domain import Exchange, read_domain
+from specviz.training.encoding import Encoded
 from specviz.training.evaluate import load_model, load_target
 from specviz.training.family import DRAFT_NAME, TARGET_NAME, export_model
 from specviz.training.finetune import check_out, finetune_draft, mix, readings, split

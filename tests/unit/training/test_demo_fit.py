@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from specviz.training.batches import Batch, Encoded, pack
+from specviz.training.batches import Batch, pack
+from specviz.training.encoding import Encoded
 from specviz.training.fit import (
     WARM_UP_STEPS,
     Phase,

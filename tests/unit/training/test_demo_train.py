@@ -72,7 +72,7 @@ def small_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     export_model(LlamaForCausalLM(target_config()), tokenizer, tmp_path / TARGET_NAME)
     outcome = Outcome("target", 1, 1, 1.0, 1.0, next_document=40)
     record.begin(tmp_path, seed=20, device="cpu", outcomes=[outcome])
-    monkeypatch.setattr(heads, "ROWS", 2)
+    monkeypatch.setattr(heads, "ROWS", {"cpu": 2})
     monkeypatch.setattr(heads, "VOCABULARY_DOCUMENTS", 30)
     return tmp_path
 

@@ -6,7 +6,8 @@ import pytest
 import torch
 from head_samples import LAYERS, documents, is_sorted, tiny_target
 
-from specviz.training.batches import Encoded, pack
+from specviz.training.batches import pack
+from specviz.training.encoding import Encoded
 from specviz.training.heads.lesson import documents as unpack
 from specviz.training.heads.lesson import groups, prepare, read
 

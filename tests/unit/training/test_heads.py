@@ -18,7 +18,8 @@ from torch import Tensor, nn
 from transformers import LlamaForCausalLM
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
-from specviz.training.batches import Encoded, pack
+from specviz.training.batches import pack
+from specviz.training.encoding import Encoded
 from specviz.training.fit import Phase, fit, optimizers
 from specviz.training.heads.heads import MEDUSA_HEADS, Eagle, Eagle3, FeatureHead, Medusa
 from specviz.training.heads.lesson import Lesson, gather_rows, prepare
