@@ -18,8 +18,8 @@ from specviz.paths import PROJECT_ROOT
 
 LEVELS: tuple[set[str], ...] = (
     {
-        *("config", "errors", "machine", "methods", "palette", "paths", "prompts", "reference"),
-        *("sample", "trace", "wire"),
+        *("config", "confinement", "errors", "machine", "methods", "palette", "paths", "prompts"),
+        *("reference", "sample", "trace", "wire"),
     },
     {"analysis"},
     {"engines", "store"},

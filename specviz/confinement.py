@@ -1,6 +1,7 @@
-"""What the process of users' SQL takes from itself before it runs any: it cannot get it back.
+"""What a process takes from itself before it runs what others wrote: it cannot get it back.
 
-Linux has all of it; elsewhere DuckDB's own settings are what there is, and the parent's kill.
+Users' SQL runs in such a process, and programs that a model wrote. Linux has all of it; elsewhere
+there are DuckDB's own settings or Python's audit hooks, and the parent's kill.
 """
 
 from __future__ import annotations
