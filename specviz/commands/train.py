@@ -1,13 +1,27 @@
-"""`specviz train`: retrain the demo family, or adapt its draft to a domain."""
+"""`specviz train`: retrain the demo family, adapt its draft to a domain, or judge its answers.
+
+The JSON of `--judge` has `tallies`: rule, category, judged, passed, share, low, high (the 95 %
+interval), bar (null: nothing is asked for), and `verdicts`: category, rule, passed, why_not, and
+the prompt, answer and reference. The schema is `docs/schemas/train.schema.json`.
+"""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from specviz.commands.options import JsonOption
 from specviz.errors import UsageError
+
+if TYPE_CHECKING:
+    from specviz.training.judging.answers import Judged
+    from specviz.training.judging.tally import Tally
+
+FAILURES_SHOWN = 3
+"""Of every rule and category; `--json` has all."""
 
 
 def train(
@@ -33,8 +47,21 @@ def train(
         ),
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over instead of resuming.")] = False,
+    judge: Annotated[
+        bool,
+        typer.Option(
+            "--judge",
+            help="Train nothing: judge the target's answers to the held-out prompts by rule.",
+        ),
+    ] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Retrain the demo models, or adapt the draft model to your own texts."""
+    """Retrain the demo models, adapt the draft model to your own texts, or judge the answers."""
+    if as_json and not judge:
+        raise UsageError("--json goes with --judge: training prints its progress.")
+    if judge:
+        _judge(out, as_json=as_json)
+        return
     if finetune_draft is not None:
         _finetune(finetune_draft, out, device=device, seed=seed)
         return
@@ -60,3 +87,69 @@ def _finetune(file: Path, out: Path | None, *, device: str, seed: int) -> None:
         raise UsageError(f"There is no file {file}: name a JSONL or text file of your domain.")
     report = finetune_draft(file, out=out, device=device, seed=seed, progress=typer.echo)
     typer.echo(report.sentence())
+
+
+def _judge(out: Path | None, *, as_json: bool) -> None:
+    """Print how many answers of the target pass each rule, and why some do not."""
+    from specviz.paths import MODELS
+    from specviz.training.family import TARGET_NAME
+    from specviz.training.judging.answers import judge_target
+    from specviz.training.judging.tally import tallies
+
+    models = out or MODELS
+    if not (models / TARGET_NAME).is_dir():
+        raise UsageError(f"There is no {TARGET_NAME} in {models}: name the folder with --out.")
+    judged = judge_target(models)
+    counted = tallies(verdict for one in judged for verdict in one.verdicts)
+    typer.echo(_as_json(counted, judged) if as_json else _as_text(counted, judged))
+
+
+def _as_text(counted: list[Tally], judged: list[Judged]) -> str:
+    """A line per rule and category, then failures."""
+    lines = [f"{'rule':<14}{'category':<20}{'passed':>10}   share   95 % interval   asked for"]
+    for tally in counted:
+        low, high = tally.interval
+        passed = f"{tally.passed} of {tally.judged}"
+        asked = "" if tally.bar is None else f"{tally.bar:.0%}"
+        lines.append(
+            f"{tally.rule:<14}{tally.category:<20}{passed:>10}{tally.share:>8.1%}"
+            f"{low:>9.1%} –{high:>6.1%}{asked:>9}".rstrip()
+        )
+    for tally in counted:
+        lines += _failures(tally, judged)
+    return "\n".join(lines)
+
+
+def _failures(tally: Tally, judged: list[Judged]) -> list[str]:
+    found = [
+        (one.answer.document.prompt, verdict.why_not)
+        for one in judged
+        for verdict in one.verdicts
+        if (verdict.rule, verdict.category, verdict.passed) == (tally.rule, tally.category, False)
+    ]
+    if not found:
+        return []
+    shown = [f"  {' '.join(p.split())[:90]}\n    {why}" for p, why in found[:FAILURES_SHOWN]]
+    return [f"\n{tally.category}, {tally.rule}: {len(found)} fail", *shown]
+
+
+def _as_json(counted: list[Tally], judged: list[Judged]) -> str:
+    from dataclasses import asdict
+
+    figures: list[dict[str, Any]] = [
+        asdict(tally)
+        | {"share": tally.share, "bar": tally.bar}
+        | dict(zip(("low", "high"), tally.interval, strict=True))
+        for tally in counted
+    ]
+    verdicts = [
+        asdict(verdict)
+        | {
+            "prompt": one.answer.document.prompt,
+            "answer": one.answer.text,
+            "reference": one.answer.document.answer,
+        }
+        for one in judged
+        for verdict in one.verdicts
+    ]
+    return json.dumps({"tallies": figures, "verdicts": verdicts}, ensure_ascii=False, indent=2)

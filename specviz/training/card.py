@@ -12,6 +12,9 @@ from specviz.training.evaluate import EVALUATED_K, Acceptance
 from specviz.training.family import DRAFT_NAME, HEAD_NAMES, SPECULATORS_NAME, TARGET_NAME
 from specviz.training.heads.export import LAYERS_KEY
 from specviz.training.held_out import PROMPTS_PER_CATEGORY, TUNING_PER_CATEGORY
+from specviz.training.judging.judge import RIGHT_WHEN
+from specviz.training.judging.tally import Tally
+from specviz.training.judging.verdict import ENDS, NAMES, RIGHT
 from specviz.training.measure import RANK_KEYS
 from specviz.training.record import Record
 
@@ -78,7 +81,8 @@ def write_card(models: Path) -> None:
         documents=max(phase["next_document"] for phase in known["phases"]),
         seed=known["seed"],
     )
-    tables = [_training(known), *(_acceptance(known, k) for k in EVALUATED_K), NOTE]
+    acceptance = [*(_acceptance(known, k) for k in EVALUATED_K), NOTE]
+    tables = [_training(known), _answers(known), *acceptance]
     parts = [HEADER, _models(models), _heads(models), data, _shares(), *tables]
     (models / "README.md").write_text("\n".join(filter(None, parts)), encoding="utf-8")
 
@@ -151,6 +155,42 @@ def _training(known: Record) -> str:
         "50 steps (prompts count 0.15 for target and draft, nothing for heads; draft step n of a "
         "head counts 0.8 to the power of n).\n"
     )
+
+
+def _answers(known: Record) -> str:
+    """Rules as rows; the target before, if it was judged, and this one as columns."""
+    now, before = record.answers(known), record.answers(known, before=True)
+    if not now:
+        return ""
+    earlier = {(tally.rule, tally.category): tally for tally in before}
+    rows = [_answers_row(tally, earlier.get((tally.rule, tally.category))) for tally in now]
+    head = "category | the answer | asked for | target before | this target"
+    return _table("Answers judged by rule (greedy, held-out prompts)", head, rows) + ANSWERS_NOTE
+
+
+def _answers_row(tally: Tally, before: Tally | None) -> str:
+    rule = RIGHT_WHEN[tally.category] if tally.rule == RIGHT else RULE_WORDS[tally.rule]
+    asked = "" if tally.bar is None else f"{tally.bar:.0%}"
+    return " | ".join([tally.category, rule, asked, _share(before), _share(tally)])
+
+
+def _share(tally: Tally | None) -> str:
+    if tally is None:
+        return "–"
+    low, high = tally.interval
+    return f"{tally.share:.0%} ({low:.0%}–{high:.0%}), {tally.passed} of {tally.judged}"
+
+
+RULE_WORDS = {NAMES: "has the names it needs", ENDS: "ends"}
+
+ANSWERS_NOTE = """
+An answer is compared with the one that the corpus has for the prompt (`specviz/training/judging/`),
+on the evaluation prompts and those of `data/prompts/more/`. A name is a word, identifier, number or
+quoted string that the prompt gives and the answer needs. Code is run on the same inputs as the
+reference; source of the standard library is compared as a syntax tree. The wording of the corpus is
+the only one that the rules know, so a reader would pass more. Intervals: Wilson's, 95 %.
+`specviz train --judge` judges again and shows why answers fail.
+"""
 
 
 def _acceptance(known: Record, k: int) -> str:

@@ -1,4 +1,5 @@
-"""Measuring the exported family: chain acceptance, and the heads' accuracy by rank."""
+"""Measuring the exported family: what the target's answers are worth, chain acceptance, and the
+heads' accuracy by rank."""
 
 from __future__ import annotations
 
@@ -21,6 +22,8 @@ from specviz.training.heads.export import write_config
 from specviz.training.heads.heads import MEDUSA_HEADS
 from specviz.training.heads.load import load_head
 from specviz.training.held_out import tuning_documents
+from specviz.training.judging.answers import judged_answers
+from specviz.training.judging.tally import tallies
 
 # The engine shapes candidate trees with them. vLLM reads every key of a Medusa configuration with
 # "num" and "heads" or "layers" in it as its own, so neither is in the name.
@@ -29,9 +32,15 @@ RANK_KEYS["eagle3"] = RANK_KEYS["eagle"]
 
 
 def measure_family(models: Path, *, draft: bool, heads: Sequence[str]) -> None:
-    """Measure the draft (if `draft`) and `heads` (keys of `HEAD_NAMES`) into the record."""
+    """Measure the draft (if `draft`) and `heads` (keys of `HEAD_NAMES`) into the record.
+
+    The draft is trained together with the target, whose answers are judged then.
+    """
     target, tokenizer = load_target(models)
     texts = greedy_texts(target, tokenizer)
+    if draft:
+        judged = judged_answers(target, tokenizer, texts)
+        record.add_answers(models, tallies(v for one in judged for v in one.verdicts))
     drafters = {DRAFT_NAME: draft_hits(load_model(models / DRAFT_NAME))} if draft else {}
     for name in heads:
         drafters[HEAD_NAMES[name]] = head_hits(load_head(models / HEAD_NAMES[name], target), target)

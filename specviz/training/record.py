@@ -15,6 +15,7 @@ import torch
 
 from specviz.training.evaluate import Acceptance
 from specviz.training.fit import Outcome
+from specviz.training.judging.tally import Tally
 
 RECORD_NAME = "training.json"
 # The phases of target and draft; the heads' training text begins where theirs ends.
@@ -30,7 +31,11 @@ def read(models: Path) -> Record:
 
 
 def begin(models: Path, *, seed: int, device: str, outcomes: Sequence[Outcome]) -> None:
-    """Start the record of a new pair; entries of the old pair and of its heads are dropped."""
+    """Start the record of a new pair; entries of the old pair and of its heads are dropped.
+
+    What the old target's answers were worth stays, to be shown next to the new one's.
+    """
+    old = read(models) if (models / RECORD_NAME).exists() else {}
     _write(
         models,
         {
@@ -38,6 +43,7 @@ def begin(models: Path, *, seed: int, device: str, outcomes: Sequence[Outcome]) 
             "device": device,
             "threads": torch.get_num_threads(),
             "phases": [asdict(outcome) for outcome in outcomes],
+            "answers_before": old.get("answers") or old.get("answers_before", []),
             "acceptance": {},
         },
     )
@@ -57,6 +63,16 @@ def add_acceptance(models: Path, name: str, results: dict[int, list[Acceptance]]
     measured = {str(k): [asdict(result) for result in of_k] for k, of_k in results.items()}
     acceptance = record.get("acceptance", {}) | {name: measured}
     _write(models, record | {"acceptance": acceptance})
+
+
+def add_answers(models: Path, found: Sequence[Tally]) -> None:
+    """How many of the target's answers pass the rules."""
+    _write(models, read(models) | {"answers": [asdict(tally) for tally in found]})
+
+
+def answers(record: Record, *, before: bool = False) -> list[Tally]:
+    """What `add_answers` has written, or that of the target `before`; nothing if not measured."""
+    return [Tally(**tally) for tally in record.get("answers_before" if before else "answers", [])]
 
 
 def acceptance(record: Record, k: int) -> dict[str, list[Acceptance]]:
