@@ -5,29 +5,34 @@ from __future__ import annotations
 from specviz.analysis.advisor.branches import Speculate
 from specviz.analysis.advisor.evidence import Evidence, Figure, Kind
 from specviz.analysis.advisor.k import KChoice
-from specviz.analysis.advisor.measured import interval_text
 from specviz.analysis.advisor.recommend import Reason, Recommendation
 from specviz.analysis.advisor.technique import technique_name
+from specviz.analysis.benchmark.results import Speedup
 from specviz.analysis.text import digits
+from specviz.analysis.verdict import gain_text
 from specviz.methods import Method
 
 
 def headline(found: Recommendation) -> str:
-    """`On: EAGLE-3, K 5: 1.32× to 1.74× (1.52×)`, or what has to be done first."""
+    """`On: EAGLE-3, K 5: 1.52× faster output (1.32 to 1.74)`, or what has to be done first."""
     leaf = found.leaf
     if found.speculate is Speculate.OFF:
         return leaf.label if leaf and leaf.label.startswith("Off") else "Off: optimise batching"
     technique = _technique(found)
     decided = found.measured if found.measured and found.measured.low is not None else None
     if found.speculate is Speculate.UNDECIDED and decided:
-        return f"Undecided: {interval_text(decided)}, {decided.verdict_text}"
+        return f"Undecided: {_gain(decided)}, {decided.verdict_text}"
     if found.speculate is Speculate.ON:
-        by = f": {interval_text(decided)}" if decided else ""
+        by = f": {_gain(decided)}" if decided else ""
         return f"On: {technique}{by}" if technique else "On, technique not decided"
     if leaf is None:
         first = found.missing[0].label if found.missing else ""
         return f"Undecided: {first} is not known" if first else "Undecided"
     return f"Undecided: measure {technique}" if technique else "Undecided: measure"
+
+
+def _gain(speedup: Speedup) -> str:
+    return gain_text(speedup.ratio, speedup.low, speedup.high)
 
 
 def _technique(found: Recommendation) -> str:
