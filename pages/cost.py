@@ -4,8 +4,9 @@ import streamlit as st
 
 from specviz.errors import SpecvizError
 from specviz.runtime import current
+from specviz.views.cost.case import Unpriced
 from specviz.views.cost.controls import choose_case
-from specviz.views.cost.view import show_case
+from specviz.views.cost.view import show_case, show_unpriced
 from specviz.views.shared.disagreements import show_disagreements
 from specviz.views.shared.text import escaped
 
@@ -14,7 +15,10 @@ try:
     with controls:
         case = choose_case(current().store)
     with results:
-        show_case(case)
+        if isinstance(case, Unpriced):
+            show_unpriced(case)
+        else:
+            show_case(case)
 except SpecvizError as error:
     results.warning(escaped(str(error)), icon=":material/info:")
 with results:

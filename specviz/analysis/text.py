@@ -30,9 +30,14 @@ def probability_text(value: float | None) -> str | None:
     return "<0.001" if 0 < value < 0.0005 else f"{value:.3f}"
 
 
+def percent(share: float) -> str:
+    """`58 %` of 0.58."""
+    return f"{100 * share:.0f} %"
+
+
 def percent_with(share: Interval) -> str:
     """`58 %`, or `52 to 63 % (58 %)`: the interval first."""
-    text = f"{100 * share.value:.0f} %"
+    text = percent(share.value)
     if share.low is None or share.high is None:
         return text
     return f"{100 * share.low:.0f} to {100 * share.high:.0f} % ({text})"

@@ -30,6 +30,20 @@ def verdict_of(low: float | None, high: float | None) -> Verdict:
     return Verdict.UNDECIDED
 
 
+def gain_text(ratio: float, low: float | None, high: float | None) -> str:
+    """A speed-up as a headline has it: `1.52× faster output (1.32 to 1.74)`, or `0.80× output
+    speed (0.71 to 0.90)`.
+
+    The interval comes first where it includes 1: `0.94× to 1.12× output speed (estimate 1.02×)`.
+    """
+    if low is None or high is None:
+        return f"{ratio:.2f}× output speed, no interval"
+    if verdict_of(low, high) is Verdict.UNDECIDED:
+        return f"{low:.2f}× to {high:.2f}× output speed (estimate {ratio:.2f}×)"
+    what = "faster output" if ratio > 1 else "output speed"
+    return f"{ratio:.2f}× {what} ({low:.2f} to {high:.2f})"
+
+
 def more_prompts(ratio: float, low: float, high: float, prompts: int, freedom: float) -> int | None:
     """How many further prompts would move the interval off 1; 0 where it is off 1 already.
 

@@ -4,6 +4,7 @@ The JSON, in dollars; null where a figure is not known (`docs/schemas/cost.schem
 
     basis, concurrency, usd_per_hour, requests_per_day, notes
     measured_on  hardware of the benchmark; null for other bases
+    price_source  offer of the price list that usd_per_hour is of; null if you gave the price
     baseline    name, requests_per_hour, usd_per_request, usd_per_million_tokens
     techniques  name, requests_per_hour, usd_per_request, usd_per_million_tokens,
                 saving_per_request, saving_share (0-1), saving_per_month (retraining deducted): each
@@ -53,12 +54,15 @@ def cost(
         float | None,
         typer.Option(
             help="$ per hour of one GPU, or of the machine that a benchmark was measured on "
-            f"(default: {A100_PRICE}, an A100)."
+            f"(default: {A100_PRICE}, an A100; of a benchmark, the list price of its GPUs)."
         ),
     ] = None,
     gpus: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Number of GPUs (default: {A100S}; 1 if you price a benchmark)."),
+        typer.Option(
+            min=1,
+            help=f"Number of GPUs (default: {A100S}; those a benchmark ran on, 1 with --price).",
+        ),
     ] = None,
     requests_per_day: Annotated[float, typer.Option(help="Requests per day.")] = 50_000,
     training: Annotated[
@@ -78,18 +82,12 @@ def cost(
     --rate.
     """
     from specviz.analysis.cost.basis import typed
+    from specviz.analysis.cost.prices import gpu_prices
 
-    measured_on = None
+    measured_on, price_source = None, None if price is not None else gpu_prices()[0].cited
     if benchmark is not None:
         basis, measured_on = _stored(benchmark, against, db)
-        if price is None:
-            typer.echo(
-                f"Priced as {gpus or A100S} × A100, but measured on {measured_on}: give --price, "
-                "what an hour of it costs.",
-                err=True,
-            )
-        elif gpus is None:
-            gpus = 1
+        price, gpus, price_source = _price_of(measured_on, price, gpus)
     elif by_concurrency:
         basis = _published_curve(tokens_per_request)
     elif rate is not None and baseline_rate is not None:
@@ -103,7 +101,7 @@ def cost(
     at = _place(basis, concurrency)
     usd_per_hour = round((A100_PRICE if price is None else price) * (gpus or A100S), 9)
     found = _document(basis, at, usd_per_hour, requests_per_day, training, updates)
-    found["measured_on"] = measured_on
+    found |= {"measured_on": measured_on, "price_source": price_source}
     if as_json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
     else:
@@ -134,6 +132,26 @@ def _stored(benchmark: str, against: str | None, db: Path | None) -> tuple[Basis
     if against not in bases:
         raise UsageError(f"There is no baseline {against!r}: choose from {'; '.join(bases)}.")
     return bases[against], hardware
+
+
+def _price_of(
+    hardware: str, price: float | None, gpus: int | None
+) -> tuple[float, int, str | None]:
+    """$ per hour, of how many, and from where: as given, else the list price of the hardware that
+    was measured. Raises UsageError where it has none."""
+    from specviz.analysis.cost.prices import list_price
+
+    if price is not None:
+        return price, gpus or 1, None
+    found = list_price(hardware)
+    if found is None:
+        raise UsageError(
+            f"There is no list price of {hardware}, on which this was measured: give --price, what "
+            "an hour of it costs you."
+        )
+    offer, count = found
+    assert offer.usd_per_gpu_hour is not None
+    return offer.usd_per_gpu_hour, gpus or count, offer.cited
 
 
 def _published_table() -> Basis:
@@ -280,5 +298,7 @@ def _print(found: dict[str, Any]) -> None:
     console.print(table)
     if found["measured_on"]:
         console.print(Text(f"Measured on {found['measured_on']}."), style="dim")
+    if found["price_source"]:
+        console.print(Text(f"Price: {found['price_source']}."), style="dim")
     for note in found["notes"]:
         console.print(Text(note), style="dim")

@@ -1,4 +1,4 @@
-"""The script that Streamlit runs: the navigation, and redirects of former addresses."""
+"""The script that Streamlit runs: the navigation, headings, and redirects of former addresses."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from specviz.views.shared.heading import show_heading
 from specviz.views.shared.pages import LIVE, PAGES, SECTIONS, Page, switch_to
 
 _HERE = Path(__file__).parent
@@ -33,10 +34,14 @@ st.set_page_config(
 )
 st.html(_HERE / "page.css")
 st.logo(str(_HERE / "wordmark.svg"), size="large")
+_pages = {page: _registered(page) for page in PAGES.values()}
 _former = [_redirect(page) for page in PAGES.values() if page.former_address]
 _first, *_others = (
-    (heading, [_registered(page) for page in pages]) for heading, pages in SECTIONS.items()
+    (heading, [_pages[page] for page in pages]) for heading, pages in SECTIONS.items()
 )
-_page = st.navigation({_first[0]: [*_first[1], *_former], **dict(_others)})
-st.set_page_config(page_title=f"{_page.title} - specviz")
-_page.run()
+_opened = st.navigation({_first[0]: [*_first[1], *_former], **dict(_others)})
+_page = next((page for page, one in _pages.items() if one is _opened), None)
+if _page is not None:  # a redirect shows nothing
+    st.set_page_config(page_title=_page.browser_title)
+    show_heading(_page)
+_opened.run()

@@ -57,12 +57,12 @@ def start_sweep(page: Page, url: str) -> None:
 
 def test_an_empty_store_has_the_published_figures_and_the_formula(page: Page, app_url: str):
     page.goto(f"{app_url}/k?k_alpha=0.6&k_cost=0.05")
-    expect(answer(page, "speed-up")).to_contain_text("3.02×", timeout=SLOW_MS)
+    expect(answer(page, "output speed")).to_contain_text("3.02×", timeout=SLOW_MS)
     expect(page.get_by_text("Formula: α 0.60, a draft token costs 0.05")).to_be_visible()
     memory = page.get_by_role("spinbutton", name="Memory to spare, GB")
     memory.fill("1")
     memory.press("Enter")
-    expect(answer(page, "speed-up")).to_contain_text("2.52×")
+    expect(answer(page, "output speed")).to_contain_text("2.52×")
     expect(page).to_have_url(re.compile("k_memory=1"))
     memory.fill("0.1")
     memory.press("Enter")

@@ -60,7 +60,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_it_opens_and_says_the_same_of_a_step_everywhere(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/runs?group=group")
-    expect(page).to_have_title("Runs - specviz", timeout=40_000)
+    expect(page).to_have_title("Runs · specviz", timeout=40_000)
     expect(page.locator(".verdict")).to_contain_text("first difference at token 3", timeout=40_000)
     expect(page.locator(".message")).to_be_hidden()
     guessed = page.locator(".pane").nth(1).locator(".tok.accepted").first

@@ -61,14 +61,22 @@ def lit(page: Page, name: str) -> None:
     expect(page.locator(".leaf.path")).to_have_count(1)
 
 
+def unfold(page: Page, title: str) -> None:
+    page.get_by_test_id("stExpander").get_by_text(title, exact=True).click(timeout=SLOW_MS)
+
+
 def opened(page: Page, url: str) -> None:
-    page.goto(url)
+    """With the whole tree unfolded."""
+    page.goto(url, wait_until="commit")
+    unfold(page, "All questions and the whole tree")
     expect(box(page, "speedup")).to_be_visible(timeout=SLOW_MS)
 
 
 @pytest.mark.slow
 def test_every_leaf_is_reached_by_a_click(page: Page, app: App) -> None:
     opened(page, app.url)
+    lit(page, "best_measured")  # by the stored benchmark
+    page.get_by_role("button", name="Clear all answers").click()
     expect(page.locator(".leaf.path")).to_have_count(0)
     for leaf in LEAVES:
         if leaf != "best_measured":
@@ -78,12 +86,13 @@ def test_every_leaf_is_reached_by_a_click(page: Page, app: App) -> None:
     expect(page.get_by_text("choose a benchmark in which a method gains")).to_be_visible()
     page.get_by_role("button", name="Clear all answers").click()
     expect(page.locator(".leaf.path")).to_have_count(0)
-    page.get_by_role("combobox", name="Read from a benchmark").click()
+    page.get_by_role("combobox", name="Use a benchmark").click()
     page.get_by_role("option").first.click()
     lit(page, "best_measured")
     expect(box(page, "speedup")).to_contain_text("measured here")
     expect(page.get_by_role("heading", name="On: EAGLE-3, K 3")).to_be_visible()
     expect(page.get_by_text('benchmark "Made <b>up</b> $1$"').first).to_be_visible()
+    unfold(page, "Launch command and router")
     expect(page.get_by_test_id("stCode").first).to_contain_text("vllm serve")
     expect(page.get_by_test_id("stCode").last).to_contain_text("[speculation.concurrency]")
     expect(page).to_have_url(re.compile(f"benchmark={app.benchmark_id}"))
@@ -124,6 +133,56 @@ def test_the_address_says_everything_and_wrong_values_are_named(page: Page, app:
     expect(other.get_by_role("spinbutton", name="GPU in use, %")).to_have_value("30")
 
 
+def asked(page: Page, number: int, name: str) -> None:
+    """The question is there, and the address that is written last says so."""
+    expect(page.get_by_text(f"Question {number} of 5")).to_be_visible()
+    expect(page).to_have_url(re.compile(f"ask={name}"))
+
+
+def test_five_questions_one_at_a_time_with_a_way_back(page: Page, app: App) -> None:
+    page.goto(app.url, wait_until="commit")
+    heading = page.get_by_role("heading", name="On: EAGLE-3, K 3")
+    expect(heading).to_be_visible(timeout=SLOW_MS)  # the stored benchmark, unasked
+    expect(page.get_by_text(re.compile(r"^\d\.\d\d× faster output \("))).to_be_visible()
+    expect(page).to_have_url(re.compile(f"benchmark={app.benchmark_id}"))
+    page.get_by_role("button", name="Start").click()
+    asked(page, 1, "gpu_utilization")
+    expect(page).not_to_have_url(re.compile("benchmark="))
+    busy = page.get_by_label("GPU in use, %")
+    busy.fill("30")
+    busy.press("Enter")
+    asked(page, 2, "output_tokens")
+    page.get_by_label("Answer, tokens").fill("300")
+    page.get_by_role("button", name="Next").click()
+    asked(page, 3, "draft_fits")
+    page.get_by_role("button", name="Yes").click()
+    asked(page, 4, "target_swapped")
+    other = page.context.new_page()
+    other.goto(page.url, wait_until="commit")  # the link is at the same question
+    expect(other.get_by_text("Is the target model replaced often?")).to_be_visible(timeout=SLOW_MS)
+    expect(other.get_by_role("button", name="Mean answer length: 300 tokens")).to_be_visible()
+    other.close()
+    page.get_by_role("button", name="No", exact=True).click()
+    asked(page, 5, "spare_memory_gb")
+    page.get_by_role("button", name="GPU utilisation while generating: 30 %").click()
+    asked(page, 1, "gpu_utilization")
+    expect(page.get_by_label("GPU in use, %")).to_have_value("30")
+    page.get_by_role("button", name="Next").click()
+    asked(page, 5, "spare_memory_gb")  # what is answered is not asked again
+    page.get_by_label("Spare memory, GB").fill("20")
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_role("heading", name="On: EAGLE-3, K 5")).to_be_visible()
+    expect(page.get_by_text("How sure: By rules of thumb, nothing was measured")).to_be_visible()
+    expect(page).not_to_have_url(re.compile("ask="))
+    expect(page).to_have_url(re.compile("gpu_utilization=0.3"))
+    page.get_by_role("button", name="Answer", exact=True).last.click()  # what the path passed
+    expect(page.get_by_text("One more question")).to_be_visible()
+    expect(page).to_have_url(re.compile("ask=acceptance"))
+    page.get_by_label("Acceptance, %").fill("20")
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_role("heading", name="Off: find a better draft")).to_be_visible()
+
+
 def test_a_link_of_an_earlier_version_opens_the_same_page(page: Page, app: App) -> None:
     former = app.url.replace("/technique", "/decide")
     opened(page, f"{former}?temperature=1.2&gpu_utilization=0.3&benchmark={app.benchmark_id}")
@@ -136,7 +195,8 @@ def test_a_link_of_an_earlier_version_opens_the_same_page(page: Page, app: App) 
 
 
 def test_the_draft_model_is_checked_file_against_file(page: Page, app: App, tmp_path: Path) -> None:
-    opened(page, app.url)
+    page.goto(app.url, wait_until="commit")
+    unfold(page, "Draft model check")
     expect(page.get_by_text("tokenizer.json is byte-identical")).to_be_visible()
     draft = page.get_by_label("Draft folder")
     draft.fill("org/<i>model</i>")

@@ -30,7 +30,8 @@ class Slo(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One field. `low` and `high` are the smallest and largest value, in `unit`."""
+    """One field. `low` and `high` are the smallest and largest value, in `unit`; `question` asks
+    for it alone."""
 
     name: str
     label: str
@@ -40,6 +41,7 @@ class Input:
     high: float = math.inf
     choices: tuple[str, ...] = ()
     help: str = ""
+    question: str = ""
 
     def check(self, value: Answer) -> None:
         """Raise UsageError for a value out of range."""
@@ -90,35 +92,46 @@ INPUTS: dict[str, Input] = {
         Input(
             "temperature", "Temperature", Kind.NUMBER, high=2.0,
             help="Of the requests; 0 is greedy.",
+            question="At which temperature do your requests sample?",
         ),
         Input(
             "concurrency", "Concurrency", Kind.WHOLE, "requests at once", low=1, high=_MOST,
             help="Requests that the server answers at the same time.",
+            question="How many requests does the server answer at once?",
         ),
         Input(
             "output_tokens", "Mean answer length", Kind.NUMBER, "tokens", high=_MOST,
             help="Output tokens per request, on average.",
+            question="How long is an answer, on average?",
         ),
         Input(
             "gpu_utilization", "GPU utilisation while generating", Kind.NUMBER, "0-1", high=1.0,
             help="Share of the time that the GPU is at work, 0 to 1.",
+            question="How busy is the GPU while it generates, without speculation?",
         ),
         Input(
             "memory_pressure", "Memory pressure", Kind.YES_NO,
             help="Requests wait or are preempted because the KV cache is full.",
+            question="Do requests wait because the KV cache is full?",
         ),
         Input(
             "draft_fits", "Draft fits in memory", Kind.YES_NO,
-            help="Weights and KV cache of the draft, next to the target: checked below.",
+            help="Weights and KV cache of the draft, next to the target; see the draft check.",
+            question="Does a draft model fit into GPU memory, next to the target?",
         ),
         Input(
             "target_swapped", "Target model swapped often", Kind.YES_NO,
             help="Trained heads must be trained again for every new target.",
+            question="Is the target model replaced often?",
         ),
-        Input("spare_memory_gb", "Spare GPU memory", Kind.NUMBER, "GB", high=_MOST),
+        Input(
+            "spare_memory_gb", "Spare GPU memory", Kind.NUMBER, "GB", high=_MOST,
+            question="How much GPU memory is to spare?",
+        ),
         Input(
             "light_training", "Light training infrastructure", Kind.YES_NO,
             help="A GPU and some hours for training heads.",
+            question="Can you train small heads: a GPU for some hours?",
         ),
         Input("slo", "Aim", Kind.CHOICE, choices=tuple(Slo)),
         Input("slo_tpot_ms", "TPOT P95 at most", Kind.NUMBER, "ms", low=0.01, high=_MOST),
@@ -126,10 +139,12 @@ INPUTS: dict[str, Input] = {
         Input(
             "acceptance", "Acceptance rate", Kind.NUMBER, "0-1", high=1.0,
             help="Accepted / drafted tokens, as you know it from your own server.",
+            question="Which share of the drafted tokens does your server accept?",
         ),
         Input(
             "speedup", "Speed-up", Kind.NUMBER, "×", low=0.01, high=1000.0,
             help="Over plain decoding at this load, as you measured it yourself.",
+            question="How much faster than plain decoding is it, as you measured it?",
         ),
     )
 }  # fmt: skip

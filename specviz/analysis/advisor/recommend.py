@@ -187,7 +187,7 @@ def _reasons(deployment: Deployment, tree: Tree, row: SloRow | None) -> Iterator
     for start, end in tree.walk.edges:
         node = tree.nodes[start]
         if node.answer is not None and (node.answer or end in LEAVES or start in _REQUIRED):
-            yield Reason(_sentence(node), node.source)
+            yield Reason(sentence(node), node.source)
     if row is not None:
         yield Reason(f"Aim {row.slo}: {row.techniques}, K {row.k}.", row.evidence)
         limit = rule("throughput_concurrency")
@@ -208,7 +208,8 @@ def _reasons(deployment: Deployment, tree: Tree, row: SloRow | None) -> Iterator
 _REQUIRED = ("speedup", "gpu_idle", "output_tokens", "draft_fits")
 
 
-def _sentence(node: Node) -> str:
+def sentence(node: Node) -> str:
+    """An answered question as a reason."""
     value = f" ({node.value_text})" if node.value is not None else ""
     return f"{node.question.removesuffix('?')}: {node.answer_text}{value}."
 

@@ -27,7 +27,7 @@ def families(arms: Sequence[ArmState]) -> list[Family]:
     """The arms by family, in the order of their first arms in the plan."""
     groups: dict[tuple[str, str, str | None, str | None], list[ArmState]] = defaultdict(list)
     for arm in arms:
-        groups[_without_k(arm.arm), arm.engine, arm.model, arm.draft].append(arm)
+        groups[without_k(arm.arm), arm.engine, arm.model, arm.draft].append(arm)
     labels = [label for label, *_ in groups]
     return [
         Family(
@@ -38,5 +38,6 @@ def families(arms: Sequence[ArmState]) -> list[Family]:
     ]
 
 
-def _without_k(name: str) -> str:
+def without_k(name: str) -> str:
+    """An arm's name as its family has it: `eagle3` of `eagle3 · K 5`."""
     return re.sub(r" · K \d+", "", name)

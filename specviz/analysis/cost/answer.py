@@ -64,12 +64,7 @@ class Answer:
     @property
     def verdict(self) -> Verdict | None:
         """Whether serving is faster, and so cheaper; None without an interval."""
-        low, high = self.saving_per_request.low, self.saving_per_request.high
-        if low is None or high is None:
-            return None
-        if low > 0:
-            return Verdict.FASTER
-        return Verdict.SLOWER if high < 0 else Verdict.UNDECIDED
+        return verdict_of_saving(self.saving_share)
 
 
 def answer(question: Question) -> Answer:
@@ -84,12 +79,27 @@ def answer(question: Question) -> Answer:
         baseline_per_million_tokens=_per_million(price, question.baseline),
         per_million_tokens=_per_million_with(price, question.method),
         saving_per_request=saving,
-        saving_share=saving.through(lambda usd: usd / baseline),
+        saving_share=saving_share(question.baseline, question.method),
         saving_per_month=saving.through(lambda usd: monthly(usd, question)),
         payback=_payback(saving.value, question),
         payback_best=None if saving.high is None else _payback(saving.high, question),
         payback_worst=None if saving.low is None else _payback(saving.low, question),
     )
+
+
+def verdict_of_saving(saving: Interval) -> Verdict | None:
+    """What a saving's interval says; None without one."""
+    if saving.low is None or saving.high is None:
+        return None
+    if saving.low > 0:
+        return Verdict.FASTER
+    return Verdict.SLOWER if saving.high < 0 else Verdict.UNDECIDED
+
+
+def saving_share(baseline: Served, method: Served) -> Interval:
+    """Of the baseline's cost per request, whatever an hour of the hardware costs."""
+    plain = baseline.requests_per_hour.value
+    return method.requests_per_hour.through(lambda rate: 1 - plain / rate)
 
 
 def monthly(saving_per_request: float, question: Question) -> float:

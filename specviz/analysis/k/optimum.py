@@ -10,6 +10,7 @@ from specviz.analysis.interval import PROMPTS_NEEDED, Replicates
 from specviz.analysis.k.selection import pick
 from specviz.analysis.verdict import (
     Verdict,
+    gain_text,
     more_prompts,
     no_interval_text,
     undecided_text,
@@ -86,6 +87,11 @@ class Optimum:
         if self.low is None:
             return no_interval_text(self.prompts, None)
         return undecided_text(self.more_prompts)
+
+    @property
+    def gain_text(self) -> str:
+        """The speed-up as a headline has it; see `verdict.gain_text`."""
+        return gain_text(self.best.speedup, self.low, self.high)
 
     @property
     def speedup_text(self) -> str:

@@ -21,6 +21,7 @@ from specviz.views.shared.text import escaped
 
 PLAN_NAMES = {
     "two-minutes": "Two minutes on the demo family",
+    "technique": "Methods in two minutes, embedded",
     "documents": "The documents' benchmark (4 × A100)",
     "k-sweep": "K 1 to 15, embedded",
     "temperature-sweep": "Temperature 0 to 1.5, embedded",

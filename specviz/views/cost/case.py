@@ -5,9 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from specviz.analysis.cost.answer import Question
+from specviz.analysis.cost.answer import Question, Served
 from specviz.analysis.cost.basis import Basis, Way, published_training
 from specviz.analysis.cost.payback import Training
+
+
+@dataclass(frozen=True, slots=True)
+class Unpriced:
+    """`way` at concurrency `at` on hardware whose price nobody has typed yet."""
+
+    basis: Basis
+    way: Way
+    at: int | None
+    hardware: str
+
+    @property
+    def baseline(self) -> Served:
+        return self.basis.baseline.served[self.at]
+
+    @property
+    def method(self) -> Served:
+        return self.way.served[self.at]
 
 
 @dataclass(frozen=True, slots=True)

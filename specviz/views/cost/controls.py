@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from specviz.analysis.benchmark.disturbance import disturbed_text
+from specviz.analysis.benchmark.informative import Need
 from specviz.analysis.cost.answer import Question
 from specviz.analysis.cost.basis import (
     Basis,
@@ -17,33 +20,34 @@ from specviz.analysis.cost.basis import (
     typed,
 )
 from specviz.analysis.cost.payback import Training
-from specviz.analysis.cost.prices import OWN_MACHINE, gpu_prices
+from specviz.analysis.cost.prices import OWN_MACHINE, GpuPrice, gpu_prices, list_price
 from specviz.errors import UsageError
 from specviz.store import Store
-from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.views.cost import state
-from specviz.views.cost.case import Case
-from specviz.views.shared.benchmark_results import first_opened, open_results
+from specviz.views.cost.case import Case, Unpriced
+from specviz.views.shared.benchmark_choice import Offered, choose_benchmark, offered
+from specviz.views.shared.benchmark_results import open_results
 from specviz.views.shared.text import escaped
-from specviz.views.shared.url_controls import bound, keep_among
+from specviz.views.shared.url_controls import begin_with, bound, keep_among, kept, write
 
-SHOWN = 50
 TRAFFIC = 50_000
 UPDATES = 4.0
 DOLLARS, GPU_HOURS = "$", "GPU hours"
 
 
-def choose_case(store: Store) -> Case:
+def choose_case(store: Store) -> Case | Unpriced:
     """Draws the controls. Raises UsageError where they do not make a case, with what to do."""
-    rows = [row for row in store.read(read_benchmarks, limit=SHOWN) if row.finished]
-    state.begin_with(state.SOURCE, state.SOURCES, state.MEASURED if rows else state.TABLE)
-    source = st.selectbox("Requests/h", state.SOURCES, **state.kept(state.SOURCE))
-    state.write(state.SOURCE, source)
+    stored = offered(store, Need.LOADS)
+    begin_with(state.SOURCE, state.SOURCES, state.MEASURED if stored.first else state.TABLE)
+    source = st.selectbox("Requests/h", state.SOURCES, **kept(state.SOURCE))
+    write(state.SOURCE, source)
     row = None
     try:
-        row = _benchmark(rows) if source == state.MEASURED else None
-        state.write(state.BENCHMARK, None if row is None else row.benchmark_id)
+        if source == state.MEASURED:
+            row = _benchmark(stored)
+        else:
+            write(state.BENCHMARK, None)
         basis = _basis(store, source, row)
         way = _technique(basis)
         at = _concurrency(basis, way)
@@ -52,17 +56,14 @@ def choose_case(store: Store) -> Case:
         raise
     gpu, usd_per_gpu_hour, gpus, traffic, training = _circumstances(way.method, row)
     if usd_per_gpu_hour is None and row is not None:
-        raise UsageError(
-            f"Type what an hour of this hardware costs: {row.hardware or 'unknown hardware'}, on "
-            "which the benchmark was measured. List prices of other hardware do not apply to it."
-        )
+        return Unpriced(basis, way, at, row.hardware or "unknown hardware")
     if usd_per_gpu_hour is None:
         raise UsageError("Type what an hour of one GPU costs: no list price is shipped for it.")
     # 3.26 * 4 is 13.04, not the 13.040000000000001 that floats may make of a product
     usd_per_hour = round(usd_per_gpu_hour * gpus, 9)
     question = Question(usd_per_hour, basis.baseline.served[at], way.served[at], traffic, training)
     place = None
-    if row is not None and gpu != OWN_MACHINE:
+    if row is not None and gpu not in (OWN_MACHINE, _own(row).gpu):
         place = (
             f"Measured on {row.hardware or 'unknown hardware'}: the price of {gpus} × {gpu} does "
             "not apply unless that is what it is."
@@ -83,21 +84,13 @@ def _circumstances(
     return gpu, usd_per_gpu_hour, gpus, float(traffic), _training(method, usd_per_gpu_hour)
 
 
-def _benchmark(rows: list[BenchmarkRow]) -> BenchmarkRow:
-    if not rows:
+def _benchmark(stored: Offered) -> BenchmarkRow:
+    if stored.first is None:
         raise UsageError(
             "No benchmark is stored yet: start one on the Benchmark page, or choose a published "
             "source."
         )
-    by_id = {row.benchmark_id: row for row in rows}
-    state.begin_with(state.BENCHMARK, [*by_id], first_opened(rows).benchmark_id)
-    chosen = st.selectbox(
-        "Benchmark",
-        [*by_id],
-        format_func=lambda key: f"{by_id[key].name} · {by_id[key].started_at:%d %b %H:%M}",
-        **state.kept(state.BENCHMARK),
-    )
-    return by_id[chosen]
+    return choose_benchmark(stored, state.BENCHMARK)
 
 
 def _basis(store: Store, source: str, row: BenchmarkRow | None) -> Basis:
@@ -147,21 +140,31 @@ def _concurrency(basis: Basis, way: Way) -> int | None:
     return offered[names.index(chosen)]
 
 
+def _own(row: BenchmarkRow) -> GpuPrice:
+    """The price of what was measured: a list price of its GPUs, with as many as it had, else the
+    machine itself, which has none."""
+    if (found := list_price(row.hardware)) is not None:
+        offer, gpus = found
+        return replace(offer, gpus=gpus)
+    return next(offer for offer in gpu_prices() if offer.gpu == OWN_MACHINE)
+
+
 def _hardware(row: BenchmarkRow | None) -> tuple[str, float | None, int]:
     """The GPU, the price of its hour (None: not typed yet), how many. What was measured begins
-    with the machine itself, which has no list price."""
+    with its own hardware."""
     offers = gpu_prices()
-    own = next(place for place, offer in enumerate(offers) if offer.gpu == OWN_MACHINE)
-    title = st.selectbox(
-        "GPU and offer",
-        [offer.title for offer in offers],
-        index=0 if row is None else own,
-        **bound(state.GPU if row is None else state.GPU_MEASURED),
-    )
-    offer = state.price_of(title)
+    key, own = state.GPU, offers[0]
+    if row is not None:
+        key, own = state.GPU_MEASURED, _own(row)
+        if own.gpu != OWN_MACHINE:
+            key = state.key_of(key, own.title)
+    titles = [offer.title for offer in offers]
+    title = st.selectbox("GPU and offer", titles, index=titles.index(own.title), **bound(key))
+    offer = own if title == own.title else state.price_of(title)
+    each = "machine" if offer.gpu == OWN_MACHINE else "GPU"
     left, right = st.columns(2)
     price = left.number_input(
-        "$ per GPU hour",
+        f"$ per {each} hour",
         min_value=0.0,
         value=offer.usd_per_gpu_hour,
         step=0.1,
@@ -169,12 +172,13 @@ def _hardware(row: BenchmarkRow | None) -> tuple[str, float | None, int]:
         placeholder="type it",
         **bound(state.key_of(state.PRICE, title)),
     )
+    of = title if offer.gpus == state.price_of(title).gpus else f"{title} {offer.gpus}"
     gpus = right.number_input(
-        "GPUs",
+        "GPUs" if each == "GPU" else "Machines",
         min_value=1,
         value=offer.gpus,
         step=1,
-        **bound(state.key_of(state.GPUS, title)),
+        **bound(state.key_of(state.GPUS, of)),
     )
     details = [offer.note, f"read {offer.read_on}" if offer.read_on else "", offer.source]
     st.caption(escaped("; ".join(part for part in details if part)))

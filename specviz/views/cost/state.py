@@ -7,10 +7,6 @@ which benchmark have no default that is the same everywhere: they are always in 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
-
-import streamlit as st
 
 from specviz.analysis.cost.prices import GpuPrice, gpu_prices
 
@@ -25,7 +21,7 @@ TECHNIQUE = "cost_technique"
 CONCURRENCY = "cost_concurrency"
 GPU = "cost_gpu"
 GPU_MEASURED = "cost_gpu_measured"
-"""Of what was measured, which is another question than what to price a published table as."""
+"""Of what was measured on hardware without a list price; with one, its name follows."""
 GPUS = "cost_gpus"
 PRICE = "cost_price"
 TRAFFIC = "cost_traffic"
@@ -38,31 +34,6 @@ TOKENS = "cost_tokens"
 RATE_BASELINE, RATE_METHOD = "cost_rate_baseline", "cost_rate_method"
 SECTION = "cost_section"
 SPAN = "cost_span"
-
-
-def kept(key: str) -> dict[str, Any]:
-    """A widget that is kept while other pages are looked at."""
-    return {"key": key, "persist_state": "session"}
-
-
-def begin_with(key: str, options: Sequence[str], first: str) -> None:
-    """Begin with the link's value, else with `first`, which depends on the store.
-
-    For the controls whose value `write` puts into the URL, at the default, too.
-    """
-    if key not in st.session_state:
-        linked = st.query_params.get(key)
-        st.session_state[key] = linked if linked in options else first
-    elif st.session_state[key] not in options:  # of another store's link, or deleted
-        st.session_state[key] = first
-
-
-def write(key: str, value: str | None) -> None:
-    """Write a value into the URL, or remove it."""
-    if value is None:
-        st.query_params.pop(key, None)
-    elif st.query_params.get(key) != value:
-        st.query_params[key] = value
 
 
 def price_of(title: str) -> GpuPrice:

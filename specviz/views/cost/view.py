@@ -9,17 +9,18 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.cost.answer import Answer, answer
+from specviz.analysis.cost.answer import Answer, answer, saving_share, verdict_of_saving
 from specviz.analysis.cost.basis import Basis, Way
 from specviz.analysis.cost.course import YEAR_DAYS, horizon_days
+from specviz.analysis.cost.interval import Interval
 from specviz.analysis.cost.load import break_even, break_even_text
 from specviz.analysis.cost.prices import OWN_MACHINE
 from specviz.analysis.cost.sensitivity import swings
-from specviz.analysis.text import digits, dollars, dollars_with, percent_with
+from specviz.analysis.text import digits, dollars, percent
 from specviz.analysis.verdict import Verdict
 from specviz.palette import BASELINE, FAMILY_COLOURS
 from specviz.views.cost import state
-from specviz.views.cost.case import Case
+from specviz.views.cost.case import Case, Unpriced
 from specviz.views.cost.figures.load import CostLine, cost_by_concurrency
 from specviz.views.cost.figures.payback import payback_over_time
 from specviz.views.cost.figures.swings import tornado
@@ -53,41 +54,60 @@ def show_case(case: Case) -> None:
         SECTIONS[chosen](case)
 
 
-def _result(case: Case, found: Answer) -> None:
-    """The five figures that people ask for, each with what it is compared with."""
-    at = "" if case.at is None else f" at concurrency {case.at}"
-    said = {Verdict.UNDECIDED: ": undecided", Verdict.SLOWER: ": costs more"}
-    st.subheader(
-        escaped(f"{case.way.name}{at}{said.get(found.verdict, '') if found.verdict else ''}")
+def show_unpriced(case: Unpriced) -> None:
+    """What holds whatever an hour of the hardware costs, and that one price is missing."""
+    saving = saving_share(case.baseline, case.method)
+    verdict = verdict_of_saving(saving)
+    _heading(case.way, case.at, verdict)
+    _tiles(
+        ("saving per request", *_figure(percent, saving), "of the baseline"),
+        ("requests/h with", *_figure(digits, case.method.requests_per_hour), None),
+        ("requests/h without", digits(case.baseline.requests_per_hour.value), None, None),
     )
-    if found.verdict is Verdict.UNDECIDED:
+    st.info(
+        escaped(
+            f"Measured on {case.hardware}, of which there is no list price. Type under '$ per "
+            "machine hour' what an hour of it costs you, for dollars and the payback."
+        ),
+        icon=":material/payments:",
+    )
+    st.caption(escaped(" ".join(case.basis.notes)))
+
+
+def _heading(way: Way, at: int | None, verdict: Verdict | None) -> None:
+    """The technique, where, and in a word whether it pays."""
+    place = "" if at is None else f" at concurrency {at}"
+    said = {Verdict.UNDECIDED: ": undecided", Verdict.SLOWER: ": costs more"}
+    st.subheader(escaped(f"{way.name}{place}{said.get(verdict, '') if verdict else ''}"))
+    if verdict is Verdict.UNDECIDED:
         st.warning(
             "Undecided: the interval of the saving includes 0. Measure more prompts before "
             "deciding by it; the Benchmark page says about how many.",
             icon=":material/help:",
         )
+
+
+def _result(case: Case, found: Answer) -> None:
+    """The five figures that people ask for, each with what it is compared with."""
+    _heading(case.way, case.at, found.verdict)
     million, paid = found.per_million_tokens, found.payback
     _tiles(
         (
             "per request",
-            *_led(dollars_with(found.per_request)),
+            *_figure(dollars, found.per_request),
             f"{dollars(found.baseline_per_request)} without",
         ),
         (
             "per million output tokens",
-            *_led(dollars_with(million)),
+            *(_figure(dollars, million) if million else (None, None)),
             "throughput is not known"
             if million is None
             else f"{dollars(found.baseline_per_million_tokens)} without",
         ),
-        (
-            "saving per request",
-            *_led(percent_with(found.saving_share)),
-            "of the baseline",
-        ),
+        ("saving per request", *_figure(percent, found.saving_share), "of the baseline"),
         (
             "saving per month",
-            *_led(dollars_with(found.saving_per_month)),
+            *_figure(dollars, found.saving_per_month),
             "retraining deducted",
         ),
         (
@@ -104,25 +124,29 @@ def _result(case: Case, found: Answer) -> None:
 
 
 def _tiles(*tiles: tuple[str, str | None, str | None, str | None]) -> None:
-    """Name, figure and up to two remarks of each, side by side."""
+    """Of each its name, the figure, its interval and a remark; side by side."""
     ground = page_ground()
     small = f"color:{ground.muted};font-size:13px"
     cells = "".join(
-        f'<div style="min-width:7.4rem;flex:1"><div style="{small}">{escape(name)}</div>'
-        f'<div style="font-size:24px;white-space:nowrap">{escape(figure or "–")}</div>'
-        + "".join(f'<div style="{small}">{escape(remark)}</div>' for remark in remarks if remark)
+        f'<div style="min-width:9rem;flex:1"><div style="{small}">{escape(name)}</div>'
+        f'<div style="font-size:24px;line-height:1.35">{escape(figure or "–")}</div>'
+        + (f'<div style="font-size:15px">{escape(interval)}</div>' if interval else "")
+        + (f'<div style="{small}">{escape(remark)}</div>' if remark else "")
         + "</div>"
-        for name, figure, *remarks in tiles
+        for name, figure, interval, remark in tiles
     )
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:14px 20px">{cells}</div>')
 
 
-def _led(text: str | None) -> tuple[str | None, str | None]:
-    """`52 to 63 %` and `95 %; estimate 58 %` of `52 to 63 % (58 %)`; no remark without interval."""
-    if text is None or "(" not in text:
-        return text, None
-    interval, _, value = text.partition(" (")
-    return interval, f"95 %; estimate {value.rstrip(')')}"
+def _figure(text: Callable[[float], str | None], figure: Interval) -> tuple[str | None, str | None]:
+    """`58 %` and `52 % to 63 %, 95 % interval`; the interval first where it includes 0, which
+    decides nothing; no remark without one."""
+    if figure.low is None or figure.high is None:
+        return text(figure.value), None
+    ends = f"{text(figure.low)} to {text(figure.high)}"
+    if figure.low <= 0 <= figure.high:
+        return ends, f"95 % interval; estimate {text(figure.value)}"
+    return text(figure.value), f"{ends}, 95 % interval"
 
 
 def _notes(case: Case) -> None:
@@ -155,7 +179,7 @@ def _by_concurrency(case: Case) -> None:
         origin = "" if basis is case.basis else f", by {basis.title}"
         st.markdown(escaped(f"{way.name} {break_even_text(found)}{origin}."))
         figure = cost_by_concurrency(lines, case.question.usd_per_hour)
-        chart(figure, r"\$ per million output tokens over concurrency", "cost-load")
+        chart(figure, "$ per million output tokens over concurrency", "cost-load")
     st.markdown("**Requests/h and cost by concurrency**")
     _table(load_table(basis, way, case.question.usd_per_hour))
     if basis is not case.basis:

@@ -8,22 +8,16 @@ from dataclasses import dataclass
 import streamlit as st
 
 from specviz.analysis.benchmark.families import Family, families
+from specviz.analysis.benchmark.informative import Need
 from specviz.analysis.k.answers import step_ms
 from specviz.store import Store
-from specviz.store.benchmarks.reads import read_benchmarks
-from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.sweep.curves import Place
 from specviz.views.k import state
 from specviz.views.k.chosen import Chosen
-from specviz.views.shared.benchmark_results import (
-    Opened,
-    first_opened,
-    open_results,
-    temperatures,
-)
+from specviz.views.shared.benchmark_choice import choose_benchmark, offered
+from specviz.views.shared.benchmark_results import Opened, open_results, temperatures
 from specviz.views.shared.url_controls import bound, keep_among
 
-SHOWN = 50
 ALL = "all prompts"
 
 
@@ -71,11 +65,10 @@ def with_a_k(opened: Opened) -> list[Family]:
 
 
 def _chosen(store: Store) -> Chosen | None:
-    rows = [row for row in store.read(read_benchmarks, limit=SHOWN) if row.finished]
-    if not rows:
+    found = offered(store, Need.KS)
+    if found.first is None:
         return None
-    row = _benchmark(rows)
-    opened = open_results(store, row)
+    opened = open_results(store, choose_benchmark(found, state.BENCHMARK))
     named = {family.label: family for family in with_a_k(opened)}
     if not named:
         st.caption("This benchmark has no method with a K: choose another one.")
@@ -84,14 +77,6 @@ def _chosen(store: Store) -> Chosen | None:
     keep_among(state.FAMILY, [*named])
     label = st.selectbox("Method", [*named], index=[*named].index(widest), **bound(state.FAMILY))
     return Chosen(opened, named[label])
-
-
-def _benchmark(rows: Sequence[BenchmarkRow]) -> BenchmarkRow:
-    titles = {f"{row.name} · {row.started_at:%d %b %H:%M} · {row.benchmark_id[:6]}": row
-              for row in rows}  # fmt: skip
-    keep_among(state.BENCHMARK, [*titles])
-    first = [*titles.values()].index(first_opened(rows))
-    return titles[st.selectbox("Benchmark", [*titles], index=first, **bound(state.BENCHMARK))]
 
 
 def _place(chosen: Chosen) -> Place:

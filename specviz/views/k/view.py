@@ -103,12 +103,13 @@ def _answer(asked: Asked, best: dict[Source, Optimum]) -> None:
         return
     found = best[source]
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        st.metric("K", k_text(found), width="content")
-        whose = "speed-up" if found.is_worth_it else f"speed-up of K {found.best.k}"
-        st.metric(whose, found.speedup_text, width="content")
+        st.metric("K to use", k_text(found), width="content")
+        of = "" if found.is_worth_it else f"K {found.best.k}, "
+        st.metric(f"{of}compared with plain decoding", found.gain_text, width="content")
         st.space("stretch")
         with st.container(width="content"):
-            st.markdown(escaped(f"{found.verdict_text.capitalize()}."))
+            if not found.is_worth_it:
+                st.markdown(escaped(f"{found.verdict_text.capitalize()}."))
             if (equal := equivalent_text(found)) is not None:
                 st.markdown(escaped(f"{equal}."))
             if found.low is not None:

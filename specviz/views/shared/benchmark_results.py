@@ -85,13 +85,3 @@ def _results(_store: Store, benchmark_id: str, finished: int, status: str) -> Re
 @st.cache_resource(max_entries=KEPT, show_spinner="Reading the requests")
 def _samples(_store: Store, benchmark_id: str, finished: int) -> pd.DataFrame:
     return samples_of(_store, benchmark_id)
-
-
-SMALL = 0.5
-"""A benchmark with fewer answers than this share of the largest is not opened unasked."""
-
-
-def first_opened(rows: Sequence[BenchmarkRow]) -> BenchmarkRow:
-    """The newest that is not small; `rows` are the newest first, at least one."""
-    most = max(row.finished for row in rows)
-    return next(row for row in rows if row.finished >= SMALL * most)

@@ -17,3 +17,28 @@ def keep_among(key: str, options: Sequence[object]) -> None:
     """Forget a choice that is no longer offered: of another benchmark, another source."""
     if st.session_state.get(key) not in (None, *options):
         del st.session_state[key]
+
+
+def kept(key: str) -> dict[str, Any]:
+    """A widget that is kept while other pages are looked at."""
+    return {"key": key, "persist_state": "session"}
+
+
+def begin_with(key: str, options: Sequence[str], first: str) -> None:
+    """Begin with the link's value, else with `first`, which depends on the store.
+
+    For the controls whose value `write` puts into the URL, at the default, too.
+    """
+    if key not in st.session_state:
+        linked = st.query_params.get(key)
+        st.session_state[key] = linked if linked in options else first
+    elif st.session_state[key] not in options:  # of another store's link, or deleted
+        st.session_state[key] = first
+
+
+def write(key: str, value: str | None) -> None:
+    """Write a value into the URL, or remove it."""
+    if value is None:
+        st.query_params.pop(key, None)
+    elif st.query_params.get(key) != value:
+        st.query_params[key] = value

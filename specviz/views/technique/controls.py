@@ -1,19 +1,13 @@
-"""The questions next to the tree, and the sources that can answer them."""
+"""All questions as fields, next to the tree."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
 from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.inputs import INPUTS, Input, Kind, Slo
-from specviz.errors import SpecvizError
-from specviz.known_facts import facts_of_server
-from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped
 from specviz.views.technique import state
 
@@ -22,7 +16,7 @@ _TITLES = {
     Slo.THROUGHPUT: "throughput",
     Slo.COST: "least cost",
 }
-_LABELS = {
+LABELS = {
     "speedup": "Speed-up, ×",
     "memory_pressure": "Memory pressure",
     "temperature": "Temperature",
@@ -43,34 +37,9 @@ _LABELS = {
 _STEPS = {"temperature": 0.1, "speedup": 0.1}
 
 
-def sources(rows: Sequence[BenchmarkRow]) -> None:
-    """A stored benchmark and a running server as sources of answers."""
-    by_id = {row.benchmark_id: row for row in rows}
-    st.selectbox(
-        "Read from a benchmark",
-        [*by_id],
-        index=None,
-        format_func=lambda one: _benchmark_title(by_id[one]),
-        key=state.key_of(state.BENCHMARK),
-        placeholder="none chosen" if rows else "none stored yet",
-        disabled=not rows,
-        persist_state="session",
-    )
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        url = st.text_input(
-            "Read from a server",
-            placeholder="http://127.0.0.1:8000",
-            key=state.key_of(state.SERVER),
-            persist_state="session",
-        )
-        asked = st.button("Read", icon=":material/download:", disabled=not url)
-    if asked and url:
-        _read_server(url)
-
-
 def questions(deployment: Deployment) -> None:
     """One field per input; a value that was read is the placeholder of the empty field."""
-    fields = [*_LABELS.items()]
+    fields = [*LABELS.items()]
     for row in zip(fields[::2], fields[1::2], strict=True):
         for column, (name, label) in zip(st.columns(2, gap="small"), row, strict=True):
             with column:
@@ -102,10 +71,11 @@ def _field(one: Input, label: str, deployment: Deployment) -> None:
             **common,
         )
     else:
-        _number(one, label, float(known) if read and known is not None else None, common)
+        number_field(one, label, float(known) if read and known is not None else None, common)
 
 
-def _number(one: Input, label: str, read: float | None, common: dict[str, Any]) -> None:
+def number_field(one: Input, label: str, read: float | None, common: dict[str, Any]) -> None:
+    """An empty field within the input's range; `read` is shown in it where it was read."""
     scale = 100 if one.name in state.SHARES else 1
     common["placeholder"] = "–" if read is None else f"{read * scale:.3g}"
     low, high = one.low * scale, one.high * scale
@@ -114,19 +84,3 @@ def _number(one: Input, label: str, read: float | None, common: dict[str, Any]) 
     else:
         step = _STEPS.get(one.name, 1.0 if scale == 1 else 5.0)
         st.number_input(label, low, high, None, step, "%g", **common)
-
-
-def _read_server(url: str) -> None:
-    try:
-        with st.spinner("asking the server"):
-            facts, found = asyncio.run(facts_of_server(url))
-    except SpecvizError as error:
-        show_error(error)
-        return
-    state.keep_server(url, facts)
-    st.toast(f"{escaped(found.model)}: read {len(facts.answers)} answers")
-    st.rerun()
-
-
-def _benchmark_title(row: BenchmarkRow) -> str:
-    return f"{row.name} · {row.started_at:%d %b, %H:%M}"

@@ -46,7 +46,6 @@ def advise(
 
 def show_advice(checks: tuple[Check, ...]) -> None:
     """The fields and the table of checks."""
-    st.markdown("**Draft model**")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name, label in ((state.TARGET, "Target folder"), (state.DRAFT, "Draft folder")):
             st.text_input(label, key=state.key_of(name), width=340, persist_state="session")

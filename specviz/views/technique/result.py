@@ -1,86 +1,152 @@
-"""What follows from the tree: technique, K, figures, command, router thresholds, and why."""
+"""The recommendation: what to do, how sure, from what and why; the rest is folded away."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import streamlit as st
 
 from specviz.analysis.advisor.branches import Speculate
-from specviz.analysis.advisor.recommend import Recommendation
-from specviz.analysis.advisor.sentences import figure_text, headline, k_text, reason_text
+from specviz.analysis.advisor.deployment import Deployment
+from specviz.analysis.advisor.inputs import INPUTS
+from specviz.analysis.advisor.interview import ORDER, turns
+from specviz.analysis.advisor.measured import Option
+from specviz.analysis.advisor.questions import chosen_option
+from specviz.analysis.advisor.recommend import Recommendation, sentence
+from specviz.analysis.advisor.sentences import (
+    certainty,
+    decision,
+    figure_text,
+    gain_of,
+    k_text,
+    reason_text,
+)
 from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.kinds import launcher_of
 from specviz.servers.launch.printed_command import serving_command, unnamed, version_note
+from specviz.store.benchmarks.rows import BenchmarkRow
+from specviz.views.shared.charts import NO_TOOLBAR
 from specviz.views.shared.text import escaped
 from specviz.views.technique import state
+from specviz.views.technique.gains import at_every_load, gains
 from specviz.views.technique.tables import contradiction_rows, figures_table, questions_table
 
 _COLOURS = {Speculate.ON: "green", Speculate.OFF: "orange", Speculate.UNDECIDED: "gray"}
 
 
-def show_headline(found: Recommendation) -> None:
-    """One line above the tree."""
+def show_recommendation(
+    found: Recommendation, deployment: Deployment, row: BenchmarkRow | None
+) -> None:
+    """What to do, how sure that is and from what, then why."""
+    chosen = chosen_option(deployment)
+    places = (
+        at_every_load(deployment.measured.options, chosen) if chosen and deployment.measured else []
+    )
+    with st.container(border=True):
+        text, figure = st.columns([6, 4], gap="medium") if places else (st.container(), None)
+        with text:
+            _what(found, chosen, row)
+            for one in places:
+                if one.gains is None and one is not chosen:
+                    st.caption(escaped(f"At {one.place}: {one.speedup.verdict_text}."))
+        if figure is not None:
+            figure.plotly_chart(gains(places), config=NO_TOOLBAR, key="chart-technique-gains")
+    _why(found)
+
+
+def _what(found: Recommendation, chosen: Option | None, row: BenchmarkRow | None) -> None:
     colour = _COLOURS[found.speculate]
-    st.markdown(f"#### :{colour}[{escaped(headline(found))}]")
-    if found.expected:
+    st.markdown(f"### :{colour}[{escaped(decision(found))}]")
+    if (gain := gain_of(found)) is not None and chosen is not None:
+        st.markdown(escaped(f"{gain}, at {chosen.place}"))
+    elif found.expected:
         first = found.expected[0]
-        st.caption(escaped(f"{first.name} {figure_text(first)}, {first.evidence}"))
+        st.markdown(escaped(f"{first.name} {figure_text(first)}, {first.evidence}"))
+    if found.k is not None:
+        st.caption(escaped(f"K {k_text(found.k)}: {found.k.evidence}"))
+    st.markdown(escaped(f"How sure: {certainty(found)}"))
+    st.caption(escaped(f"From {_basis(found, row)}"))
 
 
-def show_result(found: Recommendation) -> None:
-    """The card under the tree."""
-    left, right = st.columns(2, gap="medium")
-    with left, st.container(border=True, gap="xsmall"):
-        st.markdown("**Why**")
-        _reasons(found)
-    with right, st.container(border=True, gap="xsmall"):
-        st.markdown("**How**")
-        _how(found)
-    with st.container():
-        _disagreements(found)
-    with st.container():
-        if found.expected:
-            st.markdown("**Expected figures**")
-            st.table(
-                figures_table(found.expected).map(escaped), border="horizontal", hide_index=True
-            )
+def _basis(found: Recommendation, row: BenchmarkRow | None) -> str:
+    """What the recommendation rests on."""
+    if found.measured is not None and row is not None:
+        hardware = row.hardware or "unknown hardware"
+        return f"the benchmark {row.name}, {row.started_at:%d %b %Y}, on {hardware}."
+    return "the answers below and the documents' rules of thumb; each row names its rule."
 
 
-def _disagreements(found: Recommendation) -> None:
-    if found.contradictions:
-        st.markdown("**Where they disagree**")
-        st.table(
-            contradiction_rows(found.contradictions).map(escaped),
-            border="horizontal",
-            hide_index=True,
+def _why(found: Recommendation) -> None:
+    """The path, a row per question, each with a way back to it; then what is open."""
+    st.markdown("**Why**")
+    for turn in turns(found.tree):
+        _row(turn.question, turn.answer, f"{turn.rests_on} · {turn.flip}".strip(" ·"), turn.name,
+             "Change" if turn.is_yours else None)  # fmt: skip
+    said = {sentence(node) for node in found.tree.nodes.values()}
+    for reason in found.reasons:
+        if reason.text not in said:
+            st.caption(escaped(reason_text(reason)))
+    for missing in found.missing:
+        _row(missing.decides, "not known", "", missing.name, "Answer")
+
+
+def _row(question: str, answer: str, rests_on: str, name: str, action: str | None) -> None:
+    columns = st.columns([5, 2, 5, 1.4], gap="small", vertical_alignment="center")
+    columns[0].text(question)
+    columns[1].markdown(f"**{escaped(answer)}**")
+    columns[2].caption(escaped(rests_on) or "–")
+    if action and name in ORDER:
+        columns[3].button(
+            action,
+            key=f"technique_row_{name}",
+            type="tertiary",
+            on_click=state.ask,
+            args=(name, False),
+            help=INPUTS[name].question,
         )
+
+
+def show_folds(found: Recommendation) -> None:
+    """How to start it, what to expect, where sources disagree: closed until asked for."""
+    if found.method is not None:
+        with fold("Launch command and router") as box:
+            if box.open:
+                _how(found)
+    if found.expected:
+        with fold("Expected figures") as box:
+            if box.open:
+                st.table(
+                    figures_table(found.expected).map(escaped),
+                    border="horizontal",
+                    hide_index=True,
+                )
+    if found.contradictions:
+        with fold(f"Where the evidence disagrees ({len(found.contradictions)})") as box:
+            if box.open:
+                st.table(
+                    contradiction_rows(found.contradictions).map(escaped),
+                    border="horizontal",
+                    hide_index=True,
+                )
+
+
+def fold(title: str, *, expanded: bool = False) -> Any:
+    """A section whose contents are only made while it is open: `.open` says so."""
+    return st.expander(title, expanded=expanded, on_change="rerun")
 
 
 def show_questions(found: Recommendation) -> None:
     """Every question with its evidence, in full."""
-    title = "Every question, its evidence and how far it is from flipping"
-    with st.expander(title, on_change="rerun") as box:
+    with fold("Every question, its evidence and how far it is from flipping") as box:
         if box.open:
             st.table(
                 questions_table([*found.tree.nodes.values()]).map(escaped),
                 border="horizontal",
                 hide_index=True,
             )
-
-
-def _reasons(found: Recommendation) -> None:
-    for reason in found.reasons:
-        st.text(reason_text(reason))
-    if not found.reasons:
-        st.text("Not decided by the answers so far.")
-    if found.k is not None:
-        st.text(f"K {k_text(found.k)}: {found.k.evidence}")
-    if found.missing:
-        st.markdown("**Not known**")
-        for missing in found.missing:
-            st.text(missing.decides)
 
 
 def _how(found: Recommendation) -> None:

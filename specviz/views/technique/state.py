@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.analysis.advisor.branches import LEAVES
-from specviz.analysis.advisor.deployment import Deployment, KnownFacts
+from specviz.analysis.advisor.deployment import Deployment, KnownFacts, deployment_of
 from specviz.analysis.advisor.inputs import (
     INPUTS,
     Answer,
@@ -21,12 +21,15 @@ from specviz.analysis.advisor.inputs import (
     format_answers,
     parse_answers,
 )
+from specviz.analysis.advisor.interview import ORDER, following
 from specviz.analysis.advisor.tree import leading_to
 from specviz.errors import UsageError
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
 from specviz.views.technique.drawing import CLICKED
 
 BENCHMARK, SERVER, TARGET, DRAFT, CONTEXT = "benchmark", "server", "target", "draft", "context"
+ASK = "ask"
+"""The question that is asked alone; none of them: the recommendation is shown."""
 DRAWING = "technique_drawing"
 DEFAULTS: dict[str, str] = {
     TARGET: DEMO_TARGET.relative_to(PROJECT_ROOT).as_posix(),
@@ -44,7 +47,8 @@ _PROBLEMS = "technique_problems"
 _DEPLOYMENT = "technique_deployment"
 _CLICK_PROBLEM = "technique_click_problem"
 _SERVER_FACTS = "technique_server_facts"
-_OTHERS = (BENCHMARK, SERVER, TARGET, DRAFT, CONTEXT)
+_GOES_ON = "technique_goes_on"
+_OTHERS = (BENCHMARK, SERVER, TARGET, DRAFT, CONTEXT, ASK)
 
 
 def key_of(name: str) -> str:
@@ -52,8 +56,13 @@ def key_of(name: str) -> str:
     return f"technique_{name}"
 
 
-def begin() -> None:
-    """Read the state from a new URL."""
+def field_of(name: str) -> str:
+    """The key of the field that asks for an input alone."""
+    return f"technique_alone_{name}"
+
+
+def begin(first: str | None) -> None:
+    """Read the state from a new URL; one that says nothing opens the benchmark `first`."""
     for name in (TARGET, DRAFT):
         st.session_state.setdefault(key_of(name), DEFAULTS[name])
     st.session_state.setdefault(key_of(CONTEXT), int(DEFAULTS[CONTEXT]))
@@ -62,6 +71,8 @@ def begin() -> None:
     # address counts when no field has changed since it was last written, as after "back".
     if query and query != written and (written is None or _query() == written):
         _load(query)
+    elif written is None:
+        st.session_state[key_of(BENCHMARK)] = first
     elif written is not None and _query() != written:
         st.session_state[_PROBLEMS] = []
 
@@ -137,10 +148,57 @@ def click_problem() -> str | None:
 def forget() -> None:
     """Empty every answer (a callback)."""
     _set_answers({})
-    for name in (BENCHMARK, SERVER):
+    for name in (BENCHMARK, SERVER, ASK):
         st.session_state[key_of(name)] = None
     st.session_state.pop(_SERVER_FACTS, None)
     st.session_state.pop(_CLICK_PROBLEM, None)
+
+
+def asked() -> str | None:
+    """The input that is asked for alone."""
+    found: str | None = value_of(ASK)
+    return found
+
+
+def open_benchmark(benchmark_id: str) -> None:
+    """Read a benchmark, or follow it while it runs, instead of the answers."""
+    _set_answers({})
+    st.session_state[key_of(BENCHMARK)] = benchmark_id
+    st.session_state[key_of(ASK)] = None
+
+
+def begin_questions() -> None:
+    """Ask from the first unanswered question on, without a benchmark (a callback)."""
+    st.session_state[key_of(BENCHMARK)] = None
+    ask(following(_known(), None), goes_on=True)
+
+
+def ask(name: str | None, goes_on: bool | None = None) -> None:
+    """Ask for one input alone; None: show the recommendation (a callback). `goes_on`: whether the
+    next question follows; as it was where it is None."""
+    st.session_state[key_of(ASK)] = name
+    if goes_on is not None:
+        st.session_state[_GOES_ON] = goes_on
+    if name is not None:
+        st.session_state[field_of(name)] = st.session_state.get(key_of(name))
+
+
+def answer_with_field(name: str) -> None:
+    """What the field says; then the next question (a callback)."""
+    answer(name, st.session_state.get(field_of(name)))
+
+
+def answer(name: str, value: Any) -> None:
+    """None for not known; then the next question (a callback)."""
+    st.session_state[key_of(name)] = value
+    goes_on = st.session_state.get(_GOES_ON, True)
+    ask(following(_known(), name) if goes_on else None)
+
+
+def _known() -> Deployment:
+    """The answers, and what the server reported."""
+    facts = server_facts()
+    return deployment_of(answers(), *([facts] if facts else []))
 
 
 def keep_server(url: str, facts: KnownFacts) -> None:
@@ -180,6 +238,10 @@ def _load(query: Mapping[str, str]) -> None:
         problems.append(f"Ignored in the address: {error}")
         context = int(DEFAULTS[CONTEXT])
     st.session_state[key_of(CONTEXT)] = context
+    if (asked_for := query.get(ASK)) not in (None, *ORDER):
+        problems.append(f"Ignored in the address: {asked_for} is no question of this page.")
+        asked_for = None
+    ask(asked_for, goes_on=True)
     unknown = [name for name in query if name not in INPUTS and name not in _OTHERS]
     if unknown:
         problems.append(f"Ignored in the address: {', '.join(unknown)} is no input of this page.")

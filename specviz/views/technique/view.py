@@ -1,4 +1,5 @@
-"""The Technique page: questions at the left, the tree at the right, the recommendation below."""
+"""The Technique page: two ways to begin, one question at a time or a recommendation; the rest of
+it folded away."""
 
 from __future__ import annotations
 
@@ -7,40 +8,59 @@ import streamlit as st
 from specviz.analysis.advisor.deployment import Deployment, KnownFacts, deployment_of
 from specviz.analysis.advisor.inputs import Answer
 from specviz.analysis.advisor.recommend import Recommendation, recommend
+from specviz.analysis.benchmark.informative import Need
 from specviz.known_facts import facts_of_benchmark
+from specviz.runtime import current
 from specviz.store import Store
-from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
+from specviz.views.benchmark.progress import live_progress
+from specviz.views.shared.benchmark_choice import Offered, offered
 from specviz.views.shared.benchmark_results import open_results
 from specviz.views.shared.disagreements import show_disagreements
 from specviz.views.shared.published import published_figures
 from specviz.views.shared.text import escaped
 from specviz.views.technique import state
-from specviz.views.technique.controls import questions, sources
+from specviz.views.technique.asking import show_question
+from specviz.views.technique.controls import questions
 from specviz.views.technique.draft import advise, show_advice
 from specviz.views.technique.drawing import draw_tree
 from specviz.views.technique.figure import drawing
-from specviz.views.technique.result import show_headline, show_questions, show_result
-
-OFFERED = 50
+from specviz.views.technique.result import (
+    fold,
+    show_folds,
+    show_questions,
+    show_recommendation,
+)
+from specviz.views.technique.ways import show_ways
 
 
 def show_technique(store: Store) -> None:
     """Everything of the page."""
-    _what_answers_change(store)
-    published_figures("slo")
+    stored = offered(store, Need.METHODS)
+    _begin(stored)
+    running = current().benchmarks.running()
+    if running is not None and running == state.value_of(state.BENCHMARK):
+        live_progress(running)
+        state.end()
+        return
+    _what_answers_change(store, stored)
+    with st.expander("Published: techniques by aim"):
+        published_figures("slo")
     show_disagreements("technique")
 
 
+def _begin(stored: Offered) -> None:
+    state.begin(stored.first.benchmark_id if stored.first else None)
+
+
 @st.fragment
-def _what_answers_change(store: Store) -> None:
+def _what_answers_change(store: Store, stored: Offered) -> None:
     """A fragment: what the documents say below it stays as it is when an answer changes."""
-    state.begin()
-    rows = [row for row in store.read(read_benchmarks, limit=OFFERED) if row.finished]
-    chosen = _chosen(rows)
+    _begin(stored)
+    chosen = _chosen(stored)
     answers = state.answers()
     facts = _facts(store, chosen, answers)
-    checks, of_pair = advise(store, rows, deployment_of(answers, *facts))
+    checks, of_pair = advise(store, stored.rows, deployment_of(answers, *facts))
     deployment = deployment_of(answers, *facts, of_pair)
     state.remember(deployment)
     found = recommend(deployment)
@@ -48,35 +68,40 @@ def _what_answers_change(store: Store) -> None:
     with st.container():
         for problem in state.problems():
             st.warning(escaped(problem), icon=":material/link_off:")
-    _upper_half(rows, deployment, found, facts)
-    show_result(found)
-    show_questions(found)
-    show_advice(checks)
+    if (name := state.asked()) is not None:
+        show_question(name, deployment, found)
+    else:
+        show_ways(stored, chosen)
+        if answers or facts:
+            show_recommendation(found, deployment, chosen)
+            show_folds(found)
+        with fold("All questions and the whole tree") as box:
+            if box.open:
+                _tree(deployment, found, facts)
+        with fold("Draft model check", expanded=state.names_a_pair()) as box:
+            if box.open:
+                show_advice(checks)
+        show_questions(found)
     state.end()
 
 
-def _upper_half(
-    rows: list[BenchmarkRow], deployment: Deployment, found: Recommendation, facts: list[KnownFacts]
-) -> None:
+def _tree(deployment: Deployment, found: Recommendation, facts: list[KnownFacts]) -> None:
     left, right = st.columns([3, 7], gap="medium")
     # The tree first: it is what a change is looked for in.
     with right:
-        with st.container(gap="xsmall"):
-            show_headline(found)
-            if problem := state.click_problem():
-                st.info(escaped(problem), icon=":material/info:")
+        if problem := state.click_problem():
+            st.info(escaped(problem), icon=":material/info:")
         draw_tree(drawing(found.tree), key=state.DRAWING, on_click=state.click)
         st.caption("Click a leaf to fill in the answers that lead to it.")
     with left:
-        sources(rows)
         questions(deployment)
         for note in dict.fromkeys(note for one in facts for note in one.notes):
             st.caption(escaped(note))
 
 
-def _chosen(rows: list[BenchmarkRow]) -> BenchmarkRow | None:
+def _chosen(stored: Offered) -> BenchmarkRow | None:
     wanted = state.value_of(state.BENCHMARK)
-    found = next((row for row in rows if row.benchmark_id == wanted), None)
+    found = stored.by_id.get(wanted)
     if wanted and found is None:
         state.forget_benchmark(
             f"Ignored in the address: no stored benchmark with finished requests has the id "

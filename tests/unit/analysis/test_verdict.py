@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specviz.analysis.benchmark.results import Speedup
-from specviz.analysis.verdict import Verdict, more_prompts, undecided_text, verdict_of
+from specviz.analysis.verdict import Verdict, gain_text, more_prompts, undecided_text, verdict_of
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,16 @@ def test_a_speed_up_says_what_it_is_worth() -> None:
     wide = Speedup(1.13, 0.19, 7.10, 6, 0, "time", 6, None)
     assert wide.with_verdict.startswith("1.13× (0.19 to 7.10), not distinguishable")
     assert Speedup(2.0, None, None, 3, 0, "time").verdict_text == "not decided: 3 prompts, 5 needed"
+
+
+@pytest.mark.parametrize(
+    ("figures", "text"),
+    [
+        ((1.52, 1.32, 1.74), "1.52× faster output (1.32 to 1.74)"),
+        ((0.8, 0.71, 0.9), "0.80× output speed (0.71 to 0.90)"),
+        ((1.02, 0.94, 1.12), "0.94× to 1.12× output speed (estimate 1.02×)"),
+        ((1.13, None, None), "1.13× output speed, no interval"),
+    ],
+)
+def test_a_headline_has_a_label_and_an_interval(figures: tuple, text: str) -> None:
+    assert gain_text(*figures) == text

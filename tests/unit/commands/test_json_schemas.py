@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from specviz.analysis.cost import prices
 from specviz.cli import app, main
 from specviz.commands import bench_run, stored_benchmark
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
@@ -127,7 +128,12 @@ def test_documents_that_need_no_store(arguments: tuple[str, ...]) -> None:
 
 
 def test_documents_of_a_store(
-    bench: Any, run: Any, db: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    bench: Any,
+    run: Any,
+    db: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     benchmark = ("--benchmark", bench["benchmark_id"], "--db", db)
     for command in ("theory", "recommend"):
@@ -135,8 +141,12 @@ def test_documents_of_a_store(
     priced = printed("cost", *benchmark, "--price", "2")
     validator("cost").validate(priced)
     assert priced["usd_per_hour"] == 2.0 and priced["measured_on"]
-    assert printed("cost", *benchmark)["measured_on"] == priced["measured_on"]
-    assert "Priced as 4 × A100, but measured on" in capsys.readouterr().err
+    assert priced["price_source"] is None
+    with monkeypatch.context() as here, pytest.raises(SystemExit) as ended:
+        here.setattr(prices, "list_price", lambda hardware: None)  # as of processors
+        main(["cost", *benchmark, "--json"])
+    assert ended.value.code == 2
+    assert "There is no list price of" in capsys.readouterr().err
     sql = "SELECT * FROM requests JOIN runs USING (run_id)"
     validator("query").validate(printed("query", sql, "--db", db))
     file = str(folder / "all.jsonl")

@@ -30,3 +30,9 @@ def test_no_other_file_spells_out_where_a_page_is() -> None:
     found = {path.relative_to(PROJECT_ROOT).as_posix() for path in files
              if spelled.search(path.read_text("utf-8"))}  # fmt: skip
     assert found == {"specviz/views/shared/pages.py"}
+
+
+def test_every_page_says_in_one_line_what_it_is_for() -> None:
+    purposes = [page.purpose for page in PAGES.values()]
+    assert all(40 < len(purpose) < 100 and purpose[-1] in ".?" for purpose in purposes)
+    assert len(set(purposes)) == len({page.browser_title for page in PAGES.values()}) == len(PAGES)

@@ -14,7 +14,7 @@ from specviz.analysis.advisor.branches import Speculate
 from specviz.analysis.advisor.deployment import Deployment, KnownFacts, deployment_of
 from specviz.analysis.advisor.evidence import Kind
 from specviz.analysis.advisor.recommend import Recommendation, recommend
-from specviz.analysis.advisor.sentences import figure_text, headline
+from specviz.analysis.advisor.sentences import certainty, decision, figure_text, gain_of, headline
 from specviz.errors import UsageError
 from specviz.methods import Method
 
@@ -39,7 +39,9 @@ def test_the_documents_answer_without_a_benchmark() -> None:
     assert {figure.evidence.kind for figure in found.expected} == {Kind.PUBLISHED}
     texts = {figure_text(figure) for figure in found.expected}
     assert {"2.89×", "0.810", "12.3 ms", "1.80 GB"} <= texts
-    assert headline(found) == "On: EAGLE-3, K 5"
+    assert headline(found) == decision(found) == "On: EAGLE-3, K 5"
+    assert gain_of(found) is None
+    assert certainty(found).startswith("By rules of thumb, nothing was measured; 4 open questions")
     assert toml_of(found) == {
         "method": "eagle3",
         "num_speculative_tokens": 5,

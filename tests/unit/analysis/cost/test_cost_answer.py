@@ -12,7 +12,7 @@ from specviz.analysis.cost.answer import Question, Served, answer
 from specviz.analysis.cost.basis import published_cost, published_training
 from specviz.analysis.cost.interval import Interval
 from specviz.analysis.cost.payback import Training
-from specviz.analysis.cost.prices import gpu_prices
+from specviz.analysis.cost.prices import DRIVER_NAMES, gpu_prices, list_price
 from specviz.analysis.cost.request import cost_per_million_tokens, cost_per_request
 from specviz.analysis.cost.sensitivity import swings
 from specviz.analysis.text import dollars, dollars_with, percent_with
@@ -59,6 +59,40 @@ def test_the_documents_price_is_four_of_their_gpus() -> None:
         assert sourced if offer.usd_per_gpu_hour is not None else offer.note
     titles = [offer.title for offer in gpu_prices()]
     assert len(titles) == len(set(titles))
+
+
+@pytest.mark.parametrize(
+    ("hardware", "gpu", "count"),
+    [
+        ("16 × Xeon, 128 GiB, 1 × NVIDIA H100 80GB HBM3 (80 GiB)", "H100 80GB SXM", 1),
+        ("96 × EPYC, 1024 GiB, 4 × NVIDIA A100-SXM4-80GB (80 GiB)", "A100 80GB SXM", 4),
+        ("2 × EPYC, 23 GiB, 8 × NVIDIA H200 (141 GiB)", "H200 141GB SXM", 8),
+    ],
+)
+def test_measured_hardware_has_its_own_list_price(hardware: str, gpu: str, count: int) -> None:
+    found = list_price(hardware)
+    assert found is not None
+    assert (found[0].gpu, found[1]) == (gpu, count)
+    assert found[0].usd_per_gpu_hour and found[0].read_on
+
+
+@pytest.mark.parametrize(
+    "hardware",
+    [
+        None,
+        "",
+        "2 × AMD EPYC 9V74, 23 GiB, no GPU",
+        "2 × EPYC, 23 GiB, 1 × NVIDIA L4 (24 GiB)",  # in the list, without a price
+        "2 × EPYC, 23 GiB, 1 × NVIDIA T4 (16 GiB)",
+        "2 × EPYC, 23 GiB, 1 × NVIDIA H200 (141 GiB), 1 × NVIDIA L4 (24 GiB)",
+    ],
+)
+def test_what_has_no_list_price_gets_none(hardware: str | None) -> None:
+    assert list_price(hardware) is None
+
+
+def test_the_driver_names_gpus_of_the_list() -> None:
+    assert set(DRIVER_NAMES.values()) <= {offer.gpu for offer in gpu_prices()}
 
 
 def test_a_case_by_hand() -> None:
