@@ -29,7 +29,8 @@ def rows_html(
         "<tr>" + "".join(_cell_html(cell, ground) for cell in row) + "</tr>" for row in rows
     )
     return (
-        '<div style="overflow-x:auto" class="compared-texts">'
+        '<div style="overflow-x:auto" tabindex="0" role="region" aria-label="texts" '
+        'class="compared-texts">'
         '<table style="border-collapse:collapse;table-layout:fixed;width:100%;'
         f"min-width:{LEAST_PX * len(names)}px;font-family:{MONO};"
         f'font-size:13px;line-height:1.5"><thead><tr>{heads}</tr></thead>'

@@ -71,17 +71,16 @@ def _pick(candidates: Sequence[Candidate], compared: Compared) -> None:
             placeholder="Type to search: method, prompt, benchmark, date",
             width="stretch",
         )
-        st.selectbox(
-            "Reference",
-            [*names],
-            format_func=lambda key: names[key],
-            key=state.REFERENCE,
-            on_change=state.write_reference,
-            disabled=len(names) < 2,
-            placeholder="the first one",
-            width=320,
-            help="Everything else is compared with it. It comes first in the link.",
-        )
+        if len(names) > 1:
+            st.selectbox(
+                "Reference",
+                [*names],
+                format_func=lambda key: names[key],
+                key=state.REFERENCE,
+                on_change=state.write_reference,
+                width=320,
+                help="Everything else is compared with it. It comes first in the link.",
+            )
 
 
 def _labels(candidates: Sequence[Candidate]) -> dict[str, str]:

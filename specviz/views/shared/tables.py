@@ -75,7 +75,8 @@ def table_html(table: pd.DataFrame, words: Collection[str], ground: Ground) -> s
         for row in table.itertuples(index=False)
     )
     return (
-        '<div style="overflow-x:auto"><table style="border-collapse:collapse;font-size:14px;'
+        '<div style="overflow-x:auto" tabindex="0" role="region" aria-label="table"><table '
+        'style="border-collapse:collapse;font-size:14px;'
         f'white-space:nowrap;min-width:70%"><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )

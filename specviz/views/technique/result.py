@@ -28,7 +28,7 @@ from specviz.paths import DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.kinds import launcher_of
 from specviz.servers.launch.printed_command import serving_command, unnamed, version_note
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.views.shared.charts import NO_TOOLBAR
+from specviz.views.shared.charts import ONLY_AS_FILE
 from specviz.views.shared.text import escaped
 from specviz.views.technique import state
 from specviz.views.technique.gains import at_every_load, gains
@@ -53,7 +53,7 @@ def show_recommendation(
                 if one.gains is None and one is not chosen:
                     st.caption(escaped(f"At {one.place}: {one.speedup.verdict_text}."))
         if figure is not None:
-            figure.plotly_chart(gains(places), config=NO_TOOLBAR, key="chart-technique-gains")
+            figure.plotly_chart(gains(places), config=ONLY_AS_FILE, key="chart-technique-gains")
     _why(found)
 
 
