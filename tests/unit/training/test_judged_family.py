@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 from specviz.cli import main
 from specviz.paths import MODELS, PROJECT_ROOT
 from specviz.training import record
-from specviz.training.batches import Encoded
 from specviz.training.card import write_card
+from specviz.training.encoding import Encoded
 from specviz.training.evaluate import load_target
 from specviz.training.fit import Outcome
 from specviz.training.held_out import evaluation_documents
