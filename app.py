@@ -18,6 +18,7 @@ from specviz.web.guard import HOSTS, Guard
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Own the store, the jobs and the servers while the app runs."""
+    runtime.share_arenas()
     with ExitStack() as owned:
         try:
             current = owned.enter_context(runtime.opened())

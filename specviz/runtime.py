@@ -1,7 +1,8 @@
-"""The one of each per process: store, its secret, job board, servers, benchmarks, redrafts."""
+"""What a process has once: store, its secret, job board, servers, benchmarks, redrafts, arenas."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -37,6 +38,8 @@ class Runtime:
 
 
 _current: Runtime | None = None
+
+M_ARENA_MAX = -8  # malloc.h
 
 
 @contextmanager
@@ -77,6 +80,18 @@ def opened(
             jobs.close()
             servers.close()
             _current = None
+
+
+def share_arenas() -> None:
+    """Let this process's threads share one arena of memory per core.
+
+    glibc gives new threads arenas of their own, eight per core, and what one thread has freed no
+    other can use: requests, jobs and imports, each in a thread, hold more and more. Does nothing on
+    other C libraries, or where the operator chose with MALLOC_ARENA_MAX.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None and "MALLOC_ARENA_MAX" not in os.environ:
+        mallopt(M_ARENA_MAX, os.cpu_count() or 1)
 
 
 def end_process(error: SpecvizError) -> NoReturn:
