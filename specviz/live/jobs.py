@@ -28,8 +28,8 @@ OpenArm = Callable[[RunConfig, Note], Awaitable[tuple[Engine, RunConfig]]]
 
 _log = logging.getLogger(__name__)
 
-KEPT_JOBS = 50
-"""Finished jobs kept in memory; older ones are in the store."""
+KEPT_JOBS = 10
+"""Finished jobs kept in memory for pages that show them; older ones are in the store."""
 
 
 class JobBoard:

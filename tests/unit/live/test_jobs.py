@@ -15,7 +15,7 @@ from specviz.engines.base import Engine
 from specviz.engines.replay import ReplayEngine
 from specviz.errors import ServerUnreachable, StreamBroken, UsageError
 from specviz.live.job import Job, Phase, comparisons
-from specviz.live.jobs import JobBoard
+from specviz.live.jobs import KEPT_JOBS, JobBoard
 from specviz.methods import Method
 from specviz.store import Store, open_store
 from specviz.store.runs.runs import read_group, read_run, read_trace
@@ -176,3 +176,14 @@ def test_a_second_job_waits_for_its_turn(store: Store) -> None:
 def test_too_few_or_too_many_arms(store: Store, number: int) -> None:
     with pytest.raises(UsageError, match="one to 4"):
         board(store).start(PROMPT, [BASELINE] * number)
+
+
+def test_jobs_that_are_over_leave_memory_and_stay_in_the_store(store: Store) -> None:
+    traces = [trace(str(number), 1) for number in range(KEPT_JOBS + 2)]
+    jobs = board(store, *(ReplayEngine(one, None) for one in traces))
+    done = [finished(jobs.start(PROMPT, [BASELINE])) for _ in traces]
+    assert [jobs.get(job.job_id) is job for job in done] == [
+        *[False] * 2,
+        *[True] * KEPT_JOBS,
+    ]
+    assert store.read(read_trace, "0") == traces[0]
