@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from kept_figures import keep
-from soak import House, Sample, as_figures, growth, soak
+from soak import House, Sample, as_figures, growth, soak, store_a_run
 
 from benchmarks.chromium import chromium
 from benchmarks.started_app import started_app
@@ -38,6 +38,7 @@ def test_what_an_app_in_use_holds_stays_flat(
     monkeypatch.setenv(FOLDER_VARIABLE, str(spool))
     (tmp_path / "kept").mkdir()
     store = tmp_path / "kept" / "runs.duckdb"
+    store_a_run(store)
     spec = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), 4)
     server = start_server(spec, log_dir=tmp_path, on_progress=print)
     try:
