@@ -52,6 +52,16 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         yield App(f"{url}/technique", benchmark_id)
 
 
+@pytest.fixture(scope="module")
+def measuring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An empty store, and arms that are clocks."""
+    folder = tmp_path_factory.mktemp("measuring")
+    script = Path(__file__).with_name("bench_app.py")
+    store = str(folder / "runs.duckdb")
+    with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
+        yield f"{url}/technique"
+
+
 def box(page: Page, name: str) -> Locator:
     return page.locator(f".box[data-id={name}]")
 
@@ -131,6 +141,21 @@ def test_the_address_says_everything_and_wrong_values_are_named(page: Page, app:
     lit(other, "off_temperature")
     expect(other.get_by_label("Temperature", exact=True)).to_have_value("1.2")
     expect(other.get_by_role("spinbutton", name="GPU in use, %")).to_have_value("30")
+
+
+def test_measure_ends_in_a_recommendation_that_says_how_sure(page: Page, measuring: str) -> None:
+    page.goto(measuring, wait_until="commit")
+    expect(page.get_by_role("heading", name="Answer five questions")).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_text("How sure")).to_have_count(0)  # nothing is known yet
+    page.get_by_role("button", name="Measure").click()
+    expect(page.get_by_text("How sure: Measured over 18 prompts")).to_be_visible(
+        timeout=2 * SLOW_MS
+    )
+    expect(page.get_by_role("heading", name=re.compile("^On: "))).to_be_visible()
+    expect(
+        page.get_by_text(re.compile("From the benchmark Methods in two minutes"))
+    ).to_be_visible()
+    expect(page).to_have_url(re.compile(r"benchmark=\w{32}"))
 
 
 def asked(page: Page, number: int, name: str) -> None:

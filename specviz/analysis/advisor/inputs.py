@@ -106,7 +106,7 @@ INPUTS: dict[str, Input] = {
         ),
         Input(
             "gpu_utilization", "GPU utilisation while generating", Kind.NUMBER, "0-1", high=1.0,
-            help="Share of the time that the GPU is at work, 0 to 1.",
+            help="Share of the time that the GPU is at work.",
             question="How busy is the GPU while it generates, without speculation?",
         ),
         Input(

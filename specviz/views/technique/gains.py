@@ -17,12 +17,8 @@ ROW_PX, MARGIN_PX = 34, 70
 
 
 def at_every_load(options: Sequence[Option], chosen: Option) -> list[Option]:
-    """The same arm over all texts, wherever it has an interval."""
-    found = [
-        one
-        for one in options
-        if one.arm == chosen.arm and one.category is None and one.speedup.low is not None
-    ]
+    """The same arm over all texts, wherever it was measured."""
+    found = [one for one in options if one.arm == chosen.arm and one.category is None]
     return sorted(found, key=lambda one: (one.temperature, one.concurrency))
 
 
@@ -32,19 +28,18 @@ def gains(options: Sequence[Option]) -> go.Figure:
     several = len({one.temperature for one in options}) > 1
     names = [plain(_name(one, several)) for one in options]
     for name, one in zip(names, options, strict=True):
-        low, high = one.speedup.low, one.speedup.high
-        assert low is not None and high is not None
-        colour = COLOURS[one.gains]
+        colour, speedup = COLOURS[one.gains], one.speedup
+        if speedup.low is not None:
+            figure.add_scatter(
+                x=[speedup.low, speedup.high], y=[name, name], mode="lines",
+                line={"color": colour, "width": 3}, showlegend=False, hoverinfo="skip",
+            )  # fmt: skip
         figure.add_scatter(
-            x=[low, high], y=[name, name], mode="lines",
-            line={"color": colour, "width": 3}, showlegend=False, hoverinfo="skip",
-        )  # fmt: skip
-        figure.add_scatter(
-            x=[one.speedup.ratio], y=[name], mode="markers",
+            x=[speedup.ratio], y=[name], mode="markers",
             marker={"color": colour, "size": 10}, showlegend=False,
-            hovertext=f"{name}: {one.speedup.with_verdict}", hoverinfo="text",
+            hovertext=f"{name}: {speedup.with_verdict}", hoverinfo="text",
         )  # fmt: skip
-    styled(figure, x_title="speed-up over plain decoding, × (95 %)", y_title="")
+    styled(figure, x_title="speed-up, × (95 %)", y_title="")
     figure.add_vline(x=1.0, line={"color": BASELINE, "dash": "dash", "width": 1.5})
     figure.update_yaxes(autorange="reversed", type="category")
     figure.update_layout(

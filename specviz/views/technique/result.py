@@ -50,7 +50,7 @@ def show_recommendation(
         with text:
             _what(found, chosen, row)
             for one in places:
-                if one.gains is None and one is not chosen:
+                if one.gains is None and one.place != (chosen and chosen.place):
                     st.caption(escaped(f"At {one.place}: {one.speedup.verdict_text}."))
         if figure is not None:
             figure.plotly_chart(gains(places), config=ONLY_AS_FILE, key="chart-technique-gains")

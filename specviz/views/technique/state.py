@@ -77,8 +77,13 @@ def begin(first: str | None) -> None:
         st.session_state[_PROBLEMS] = []
 
 
+def keep_problem(sentence: str) -> None:
+    """Why something could not be started."""
+    st.session_state[_PROBLEMS] = [sentence]
+
+
 def problems() -> list[str]:
-    """What the address could not say, until an answer changes."""
+    """What could not be started, or read from the address, until an answer changes."""
     found: list[str] = st.session_state.get(_PROBLEMS, [])
     return found
 

@@ -38,8 +38,7 @@ def show_technique(store: Store) -> None:
     """Everything of the page."""
     stored = offered(store, Need.METHODS)
     _begin(stored)
-    running = current().benchmarks.running()
-    if running is not None and running == state.value_of(state.BENCHMARK):
+    if (running := _measured_now()) is not None:
         live_progress(running)
         state.end()
         return
@@ -47,6 +46,12 @@ def show_technique(store: Store) -> None:
     with st.expander("Published: techniques by aim"):
         published_figures("slo")
     show_disagreements("technique")
+
+
+def _measured_now() -> str | None:
+    """The benchmark of the page while it runs."""
+    running = current().benchmarks.running()
+    return running if running == state.value_of(state.BENCHMARK) else None
 
 
 def _begin(stored: Offered) -> None:
@@ -57,6 +62,8 @@ def _begin(stored: Offered) -> None:
 def _what_answers_change(store: Store, stored: Offered) -> None:
     """A fragment: what the documents say below it stays as it is when an answer changes."""
     _begin(stored)
+    if _measured_now() is not None:
+        st.rerun()  # the whole page shows the progress
     chosen = _chosen(stored)
     answers = state.answers()
     facts = _facts(store, chosen, answers)
@@ -67,7 +74,7 @@ def _what_answers_change(store: Store, stored: Offered) -> None:
     # What may be absent has its own container: nothing after it moves.
     with st.container():
         for problem in state.problems():
-            st.warning(escaped(problem), icon=":material/link_off:")
+            st.warning(escaped(problem), icon=":material/info:")
     if (name := state.asked()) is not None:
         show_question(name, deployment, found)
     else:

@@ -7,7 +7,7 @@ import asyncio
 import streamlit as st
 
 from specviz.bench.plan_toml import parse_plan
-from specviz.errors import SpecvizError, UsageError
+from specviz.errors import SpecvizError
 from specviz.known_facts import facts_of_server
 from specviz.paths import PLANS
 from specviz.runtime import current
@@ -46,8 +46,9 @@ def _measure(stored: Offered, chosen: BenchmarkRow | None) -> None:
     )
     running = current().benchmarks.running()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        pressed = st.button(
+        st.button(
             "Measure",
+            on_click=_start,
             type="primary",
             icon=":material/play_arrow:",
             disabled=running is not None,
@@ -57,8 +58,6 @@ def _measure(stored: Offered, chosen: BenchmarkRow | None) -> None:
         pages.link(pages.BENCHMARK, "Your own plan")
     if stored.why and chosen is not None and chosen == stored.first:
         st.caption(escaped(stored.why))
-    if pressed:
-        _start()
 
 
 def _choice(stored: Offered) -> None:
@@ -79,14 +78,13 @@ def _choice(stored: Offered) -> None:
 
 
 def _start() -> None:
+    """Start the plan and follow it here (a callback)."""
     try:
         plan = parse_plan(PLAN.read_text(encoding="utf-8"))
         check_may_open(arm.config for arm in plan.arms)
         state.open_benchmark(current().benchmarks.start(plan))
-    except UsageError as error:
-        show_error(error)
-    else:
-        st.rerun()
+    except SpecvizError as error:
+        state.keep_problem(str(error))
 
 
 def _server() -> None:
