@@ -31,6 +31,12 @@ def train(
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     target_minutes: Annotated[float, typer.Option(help="Training time of the target.")] = 45.0,
     draft_minutes: Annotated[float, typer.Option(help="Training time of the draft.")] = 21.0,
+    head_scale: Annotated[
+        float,
+        typer.Option(
+            min=0.01, help="Multiplies the training times of the heads; less suffices on a GPU."
+        ),
+    ] = 1.0,
     seed: Annotated[int, typer.Option(help="Seed of the corpus and the weights.")] = 20,
     part: Annotated[
         list[str] | None,
@@ -71,7 +77,7 @@ def train(
     train_family(
         out or MODELS,
         device=device,
-        minutes=Minutes(target=target_minutes, draft=draft_minutes),
+        minutes=Minutes(target=target_minutes, draft=draft_minutes).with_heads(head_scale),
         seed=seed,
         progress=typer.echo,
         parts=part or PARTS,

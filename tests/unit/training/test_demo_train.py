@@ -33,6 +33,9 @@ def _train(out: Path, parts: list[str]) -> None:
 
 def test_every_head_has_its_minutes() -> None:
     assert set(Minutes().heads) == set(TRAININGS) == set(PARTS) - {"pair"}
+    shorter = Minutes(target=3.0).with_heads(0.5)
+    assert shorter.heads == {name: time / 2 for name, time in Minutes().heads.items()}
+    assert shorter.target == 3.0
 
 
 def test_unknown_part_and_missing_target_are_refused(tmp_path: Path) -> None:
@@ -40,6 +43,11 @@ def test_unknown_part_and_missing_target_are_refused(tmp_path: Path) -> None:
         _train(tmp_path, ["mamba"])
     with pytest.raises(UsageError, match="A head needs a trained target"):
         _train(tmp_path, ["medusa"])
+
+
+def test_an_unknown_device_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no device 'tpu' to train on here"):
+        train_family(tmp_path, device="tpu", minutes=Minutes(), seed=20, progress=lambda line: None)
 
 
 def test_beginning_again_forgets_a_part_and_with_the_pair_everything(tmp_path: Path) -> None:
