@@ -1,7 +1,7 @@
 """Muon in the number format that this machine multiplies fast.
 
-torch's own always orthogonalises in bfloat16, which a CPU without AVX-512 or AMX emulates: a step
-of the demo target took 60 s there, ten times as long as its gradient. In float32 it takes 1 to 2 s.
+torch's own always orthogonalises in bfloat16, which a CPU without AVX-512 or AMX emulates: there a
+step of the demo target took about a minute, ten times as long as its gradients.
 """
 
 from __future__ import annotations
