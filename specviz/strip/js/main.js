@@ -25,6 +25,7 @@ const OPENED_MS = 300; // a step must stay open this long before Python hears of
 const RECONNECT_NOTE_MS = 1500; // shorter interruptions are not worth a word
 
 const views = new WeakMap(); // shadow root -> view; a rerun of the script finds its view again
+const connected = new Set(); // views with a source: a page may have several
 const reported = new Set(); // sources whose end Python has heard of
 
 class View {
@@ -102,6 +103,7 @@ class View {
 
   close() {
     window.clearTimeout(this.openedTimer);
+    connected.delete(this);
     closePresentation(this.presentation);
     this.connection?.close();
     this.connection = null;
@@ -127,6 +129,7 @@ class View {
   }
 
   connect() {
+    connected.add(this);
     this.connection = follow(this.source, {
       seen: () => seenQuery(this.run),
       connected: () => this.say(""),
@@ -150,14 +153,18 @@ class View {
     return true;
   }
 
-  /** Open what the address names, once all of it is there. */
+  /** Open what the address names, once all of it is there; not what it named of another run. */
   restore() {
-    const { arm, step, at, present: presented } = this.wanted ?? {};
+    const { wanted } = this;
     this.wanted = null;
-    const pane = this.panes.find((candidate) => candidate.arm.info.id === arm) ?? this.panes[0];
-    if (at !== null && at !== undefined) seek(this.clock, this.run, at);
-    if (pane && step !== null && pane.arm.steps[step]) this.select(pane, step);
-    if (presented) this.present();
+    const pane = this.panes.find((candidate) => candidate.arm.info.id === wanted?.arm);
+    if (pane) {
+      if (wanted.at !== null) seek(this.clock, this.run, wanted.at);
+      if (pane.arm.steps[wanted.step]) this.select(pane, wanted.step);
+      if (wanted.present) this.present();
+    } else if (wanted?.arm === null && wanted.at !== null) {
+      seek(this.clock, this.run, wanted.at); // no step was open
+    }
     this.writeAddress();
   }
 
@@ -246,6 +253,9 @@ class View {
 
   writeAddress() {
     if (!this.run.ended || this.wanted) return;
+    const { arm } = readView();
+    const others = [...connected].filter((view) => view !== this);
+    if (!this.selected && others.some((view) => view.run.arms.has(arm))) return; // it names theirs
     const { pane, index } = this.selected ?? {};
     writeView({
       arm: pane?.arm.info.id ?? null,

@@ -142,14 +142,16 @@ def test_a_copied_link_opens_the_same_arm_step_and_time(open_strip: Opener) -> N
     other.context.close()
 
 
-def test_a_link_to_what_is_not_there_opens_the_run(open_strip: Opener) -> None:
+@pytest.mark.parametrize("named", ["arm=nobody&step=2&present=yes", "arm=draft&step=999&at=-3"])
+def test_a_link_to_what_is_not_there_opens_the_run(open_strip: Opener, named: str) -> None:
     page = open_strip("three_arms", mode="replay")
     wait_until_drawn(page)
-    page.goto(f"{page.url}#arm=nobody&step=999&at=-3")
+    page.goto(f"{page.url}#{named}")
     page.reload()
     wait_until_drawn(page)
     expect(page.locator(".inspector")).to_have_class(re.compile("empty"))
-    expect(page).to_have_url(re.compile("[^#]+$"))
+    expect(page.locator(".presentation")).to_be_hidden()
+    expect(page).to_have_url(re.compile("^[^#]+$"))
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (1440, 900), (768, 700)], ids=str)
