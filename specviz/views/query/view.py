@@ -10,10 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from specviz.errors import SpecvizError
 from specviz.store import Store
+from specviz.store.saved import NAME_CHARACTERS
 from specviz.store.sql.questions import answer_of
 from specviz.store.sql.result import SqlResult
 from specviz.store.sql.sandbox import TIMEOUT_S, run_sql
-from specviz.store.sql.saved_queries import NAME_CHARACTERS, put_query
+from specviz.store.sql.saved_queries import put_query
 from specviz.views.query import state as query_state
 from specviz.views.query.lists import schema
 from specviz.views.query.result import show_result
