@@ -37,11 +37,12 @@ from specviz.store.history.history import (
     read_choices,
     read_history,
 )
+from specviz.store.history.prompts import read_prompts
 from specviz.store.history.size import read_share
 from specviz.store.runs.runs import read_request, read_run, read_titles, read_trace
+from specviz.store.saved import QUERIES, read_saved
 from specviz.store.sql.questions import question_groups
 from specviz.store.sql.sandbox import run_sql
-from specviz.store.sql.saved_queries import read_queries
 from specviz.store.sql.schema import read_schema
 
 DECISIONS = 10_000_000
@@ -85,6 +86,8 @@ def asks(runs: list[str]) -> list[Ask]:
     items = [Item(Kind.RUN, run)]
     return [
         *listed,
+        Ask("Runs", "together", reading(partial(read_history, together=True))),
+        Ask("Runs", "by prompt", reading(read_prompts)),
         Ask("Runs", "by acceptance", reading(partial(read_history, order=Order.ACCEPTANCE))),
         Ask("Runs", "choices", reading(read_choices)),
         Ask("Runs", "storage of one", reading(read_share, items)),
@@ -95,7 +98,7 @@ def asks(runs: list[str]) -> list[Ask]:
         Ask("Compare", "two runs", reading(read_compared, pair)),
         Ask("Compare", "their requests", reading(read_compared_requests, pair)),
         Ask("Query", "tables and columns", reading(read_schema)),
-        Ask("Query", "saved queries", reading(read_queries)),
+        Ask("Query", "saved queries", reading(read_saved, QUERIES)),
         Ask("Benchmark, K, Technique, Cost", "benchmarks", reading(read_benchmarks)),
         *asked,
     ]

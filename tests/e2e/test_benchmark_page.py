@@ -41,7 +41,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"{url}/benchmark"
 
 
-def button(page: Page, name: str):
+def button(page: Page, name: str | re.Pattern[str]):
     return page.get_by_role("button", name=name, exact=True)
 
 
@@ -64,7 +64,7 @@ def start(page: Page, url: str, text: str) -> None:
     expect(page).to_have_url(re.compile(r"\?benchmark=\w+"), timeout=SLOW_MS)
 
 
-def downloaded(page: Page, name: str) -> str:
+def downloaded(page: Page, name: str | re.Pattern[str]) -> str:
     with page.expect_download() as waiting:
         button(page, name).click()
     found: Download = waiting.value
@@ -152,6 +152,12 @@ def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str) -> None
     checks = {check["arm"]: check for check in document["results"]["checks"]}
     for arm in ("draft_model · K 2", "draft_model · K 5"):
         assert checks[arm]["num_drafts"] == checks[arm]["server_drafts"] > 0
+    button(page, "Export").click()
+    button(page, "Prepare the file").click()
+    one_file = downloaded(page, re.compile("^Download "))
+    assert one_file.lower().startswith("<!doctype html>")
+    assert "Short &lt;b&gt;plan&lt;/b&gt;" in one_file
+    page.keyboard.press("Escape")
     section(page, "Overall")
     assert "tpot_p95_ms" in downloaded(page, "Measured figures as CSV, in full")
 

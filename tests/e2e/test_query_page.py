@@ -113,6 +113,20 @@ def test_a_new_user_finds_what_rejects_most_without_sql(page: Page, app_url: str
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_a_filtered_question_shows_what_runs_and_keeps_its_filter(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/query?question=category-position&query_categories=qa&query_at_least=2")
+    shown(page, re.compile("^Most: qa at position"))
+    expect(editor(page)).to_have_value(re.compile(r"category IN \('qa'\)[^$]*>= 2"))
+    page.get_by_role("button", name="Which method is accepted best in which category?").click()
+    shown(page, re.compile("^Best: .* in qa"))
+    expect(page).to_have_url(re.compile("question=category-method"))
+    assert "query_categories=qa" in page.url and "at_least" not in page.url
+    page.get_by_label("Smallest sample").fill("1000000")
+    page.get_by_label("Smallest sample").press("Tab")
+    shown(page, "Nothing stored passes these filters.")
+    expect(page).to_have_url(re.compile("query_at_least=1000000"))
+
+
 @pytest.mark.slow
 def test_a_typed_query_its_plot_and_its_link(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/query")

@@ -27,6 +27,7 @@ from specviz.store.exchange.selection import named
 from specviz.store.exchange.staging import Staged, check_types, tables_in
 from specviz.store.file.database import first_line
 from specviz.store.runs.runs import read_requests, read_run
+from specviz.store.saved import SHELVES, Shelf
 
 Ids = dict[RowOwner, list[str]]
 
@@ -35,15 +36,16 @@ Ids = dict[RowOwner, list[str]]
 class Arrived:
     """The outcome of an import. `already` was here before, `deleted` of it is deleted here.
 
-    Ids are by noun: run, benchmark, result. `rows` counts stored rows of all tables.
+    Ids are by noun: run, benchmark, result. `rows` counts stored rows of all tables. Of what people
+    saved, by noun (query, view): how many were stored, and the names that stay another's here.
     """
 
     stored: dict[str, list[str]] = field(default_factory=dict)
     already: dict[str, list[str]] = field(default_factory=dict)
     deleted: tuple[str, ...] = ()
     rows: int = 0
-    queries: int = 0
-    kept_queries: tuple[str, ...] = ()
+    saved: dict[str, int] = field(default_factory=dict)
+    kept: dict[str, list[str]] = field(default_factory=dict)
 
 
 def put(cursor: DuckDBPyConnection, staged: Staged) -> Arrived:
@@ -59,7 +61,9 @@ def put(cursor: DuckDBPyConnection, staged: Staged) -> Arrived:
         here = _here(cursor, staged)
         _refuse_differences(cursor, staged, here)
         count = sum(_insert(cursor, table, staged, here) for table in tables_in(staged))
-        queries, kept = _put_queries(cursor, staged)
+        shelves = [shelf for shelf in SHELVES if shelf.table in staged.files]
+        kept = {shelf.noun: _names_taken(cursor, shelf) for shelf in shelves}
+        saved = {shelf.noun: _put_saved(cursor, shelf) for shelf in shelves}
         new = {owner: _missing(cursor, owner, ids) for owner, ids in here.items()}
         _read_back(cursor, new)
         return Arrived(
@@ -67,8 +71,8 @@ def put(cursor: DuckDBPyConnection, staged: Staged) -> Arrived:
             already={NOUNS[owner]: ids for owner, ids in here.items() if ids},
             deleted=tuple(_deleted(cursor, here)),
             rows=count,
-            queries=queries,
-            kept_queries=kept,
+            saved=saved,
+            kept=kept,
         )
     except (duckdb.DataError, duckdb.ConstraintException) as error:
         raise UsageError(f"What arrived cannot be stored ({first_line(error)[:200]}).") from error
@@ -180,21 +184,23 @@ def _insert(cursor: DuckDBPyConnection, table: ExportedTable, staged: Staged, he
     return int(row[0]) if row else 0
 
 
-def _put_queries(cursor: DuckDBPyConnection, staged: Staged) -> tuple[int, tuple[str, ...]]:
-    """Store saved queries with new names; not those whose name belongs to another query here."""
-    if "saved_queries" not in staged.files:
-        return 0, ()
+def _names_taken(cursor: DuckDBPyConnection, shelf: Shelf) -> list[str]:
+    """Names that belong to something else here."""
     cursor.execute(
-        "SELECT new.name FROM new_saved_queries new JOIN saved_queries old USING (name) "
-        "WHERE new.sql <> old.sql ORDER BY 1"
+        f"SELECT new.name FROM new_{shelf.table} new JOIN {shelf.table} old USING (name) "
+        f"WHERE new.{shelf.content} <> old.{shelf.content} ORDER BY 1"
     )
-    kept = tuple(row[0] for row in cursor.fetchall())
+    return [row[0] for row in cursor.fetchall()]
+
+
+def _put_saved(cursor: DuckDBPyConnection, shelf: Shelf) -> int:
+    """Store what people saved under new names; returns how many."""
     cursor.execute(
-        "INSERT INTO saved_queries BY NAME "
-        "SELECT * FROM new_saved_queries ANTI JOIN saved_queries USING (name)"
+        f"INSERT INTO {shelf.table} BY NAME "
+        f"SELECT * FROM new_{shelf.table} ANTI JOIN {shelf.table} USING (name)"
     )
     row = cursor.fetchone()
-    return int(row[0]) if row else 0, kept
+    return int(row[0]) if row else 0
 
 
 def _read_back(cursor: DuckDBPyConnection, new: Ids) -> None:

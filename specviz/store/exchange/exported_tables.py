@@ -50,6 +50,7 @@ EXPORTED_TABLES = (
     ExportedTable("elsewhere", RowOwner.TOOL_RESULT, ("elsewhere_id",), (*_NOTES, "file_name")),
     ExportedTable("elsewhere_requests", RowOwner.TOOL_RESULT, ("elsewhere_id", "request_index")),
     ExportedTable("saved_queries", RowOwner.STORE, ("name",)),
+    ExportedTable("saved_views", RowOwner.STORE, ("name",)),
 )
 """Every table of the schema, owners before the rows they own."""
 

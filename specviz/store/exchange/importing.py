@@ -131,11 +131,11 @@ def _notes(outcome: Arrived) -> list[str]:
     notes = []
     if outcome.deleted:
         notes.append(f"Deleted here, and still so: {', '.join(outcome.deleted[:10])}.")
-    if outcome.queries:
-        notes.append(f"{outcome.queries} saved queries imported.")
-    if outcome.kept_queries:
-        listed = json.dumps(list(outcome.kept_queries[:10]), ensure_ascii=False)
-        notes.append(f"Saved queries of other text under the same name stay as they are: {listed}.")
+    if saved := sum(outcome.saved.values()):
+        notes.append(f"Imported with them: {saved} saved queries and views.")
+    if names := [name for kept in outcome.kept.values() for name in kept]:
+        listed = json.dumps(names[:10], ensure_ascii=False)
+        notes.append(f"What is saved here under the same name stays as it is: {listed}.")
     return notes
 
 

@@ -23,6 +23,8 @@ class Question:
     """`asks` is the question, `says` what the columns mean, `no_rows` what it takes to have any.
 
     `answer` is a sentence with {columns} of the first row in it; empty where one row says nothing.
+    `sample` is the column that counts what a row rests on; empty where rows are single things.
+    `against_baseline`: it compares with plain decoding, which a filter by method must leave in.
     """
 
     question_id: str
@@ -32,6 +34,8 @@ class Question:
     sql: str
     plot: Plot
     answer: str = ""
+    sample: str = ""
+    against_baseline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +88,6 @@ def _question(row: dict[str, Any]) -> Question:
         sql=row["sql"].strip(),
         plot=Plot(PlotKind(plot["kind"]), *(plot.get(key) for key in ("x", "y", "value", "by"))),
         answer=row.get("answer", ""),
+        sample=row.get("sample", ""),
+        against_baseline=row.get("against_baseline", False),
     )

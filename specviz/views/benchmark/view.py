@@ -30,6 +30,7 @@ from specviz.views.runs.edit import deleted_banner
 from specviz.views.shared import pages
 from specviz.views.shared.benchmark_results import Opened, open_results, show_disturbance
 from specviz.views.shared.caller import check_may_open
+from specviz.views.shared.exchange import export_control
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped, status_name
 
@@ -95,7 +96,7 @@ def show_benchmark(store: Store, benchmark_id: str) -> None:
     runs = progress is not None and not progress.phase.is_final
     if row.deleted_at:
         deleted_banner(store, [Item(Kind.BENCHMARK, benchmark_id)], row.deleted_at)
-    _heading(row)
+    _heading(store, row)
     if runs:
         live_progress(benchmark_id)
         if not st.toggle("Show the figures so far", key="bench_so_far"):
@@ -109,7 +110,7 @@ def show_benchmark(store: Store, benchmark_id: str) -> None:
     _sections(open_results(store, row))
 
 
-def _heading(row: BenchmarkRow) -> None:
+def _heading(store: Store, row: BenchmarkRow) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader(escaped(row.name), width="content")
         st.space("stretch")
@@ -117,6 +118,8 @@ def _heading(row: BenchmarkRow) -> None:
             bench_state.load_plan(row.plan_toml)
             del st.query_params[bench_state.BENCHMARK]
             st.rerun()
+        with st.popover("Export", icon=":material/output:", type="tertiary", key="bench_export_as"):
+            export_control(store, [row.benchmark_id], key="bench_export")
         pages.link_back(pages.BENCHMARK, "All benchmarks")
     facts = [f"{row.started_at:%d %B %Y, %H:%M:%S} UTC", row.hardware or "hardware unknown"]
     if row.status is not RunStatus.RUNNING:

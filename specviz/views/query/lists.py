@@ -8,8 +8,8 @@ import streamlit as st
 
 from specviz.errors import SpecvizError
 from specviz.store import Store
+from specviz.store.saved import QUERIES, Saved, delete_saved, read_saved, rename_saved
 from specviz.store.sql.questions import question_groups
-from specviz.store.sql.saved_queries import SavedQuery, delete_query, read_queries, rename_query
 from specviz.store.sql.schema import SchemaTable, read_schema
 from specviz.views.query import state as query_state
 from specviz.views.shared.charts import page_ground
@@ -75,7 +75,7 @@ def _questions() -> None:
 
 
 def _saved(store: Store) -> None:
-    saved = store.read(read_queries)
+    saved = store.read(read_saved, QUERIES)
     if not saved:
         st.caption("None yet: **Save …** under the editor saves a query.")
     for one in saved:
@@ -85,7 +85,7 @@ def _saved(store: Store) -> None:
                 key=f"query_saved_{one.name}",
                 type="tertiary",
                 on_click=query_state.ask_sql,
-                args=(one.sql,),
+                args=(one.content,),
                 help=f"Saved {one.saved_at:%d %B %Y, %H:%M} UTC",
             )
             st.space("stretch")
@@ -93,18 +93,18 @@ def _saved(store: Store) -> None:
                 _change(store, one)
 
 
-def _change(store: Store, saved: SavedQuery) -> None:
+def _change(store: Store, saved: Saved) -> None:
     name = st.text_input("Name", saved.name, key=f"query_name_{saved.name}")
     with st.container(horizontal=True):
         if st.button("Rename", key=f"query_rename_{saved.name}"):
             try:
-                store.write(rename_query, saved.name, name)
+                store.write(rename_saved, QUERIES, saved.name, name)
             except SpecvizError as error:
                 show_error(error)
             else:
                 st.rerun()
         if st.button("Delete", key=f"query_delete_{saved.name}", icon=":material/delete:"):
-            store.write(delete_query, saved.name)
+            store.write(delete_saved, QUERIES, saved.name)
             st.rerun()
 
 

@@ -16,6 +16,7 @@ import streamlit as st
 from specviz.analysis.plot_choice import Plot, PlotKind
 from specviz.errors import SpecvizError, UsageError
 from specviz.store.migrations.renamed import current_sql
+from specviz.store.sql.question_filter import QuestionFilter, filtered_sql
 from specviz.store.sql.questions import Question, question
 from specviz.store.sql.result import SqlResult
 from specviz.store.sql.sandbox import LIMIT_ROWS
@@ -23,6 +24,9 @@ from specviz.views.query.sql_editor import ASKED
 
 SQL, QUESTION = "sql", "question"  # in the URL
 SHOW, ROWS = "query_show", "rows"  # there, too
+METHODS, MODELS, CATEGORIES, SINCE, AT_LEAST = (
+    *("query_methods", "query_models", "query_categories", "query_since", "query_at_least"),
+)
 PLOT_PARTS = ("plot", "x", "y", "value", "by")
 
 EDITOR = "query_editor"
@@ -64,13 +68,25 @@ def asked() -> Asked:
             found = question(name)
         except UsageError as error:
             return Asked("", problem=str(error))
-        return Asked(found.sql, found)
+        return Asked(filtered_sql(found, question_filter()), found)
     # a link may be older than the names of the columns
     return Asked(current_sql(st.query_params.get(SQL) or st.session_state.get(_LONG, "")))
 
 
+def question_filter() -> QuestionFilter:
+    """What the question is asked of, as set."""
+    methods, models, categories = (
+        tuple(st.session_state.get(key) or ()) for key in (METHODS, MODELS, CATEGORIES)
+    )
+    since, at_least = st.session_state.get(SINCE), st.session_state.get(AT_LEAST)
+    return QuestionFilter(methods, models, categories, since, at_least or 0)
+
+
 def ask_question(question_id: str) -> None:
-    """Open a shipped question and run it again (a callback)."""
+    """Open a shipped question and run it again (a callback). Its filters stay, but not the smallest
+    sample, which another question counts in something else."""
+    if st.query_params.get(QUESTION) != question_id:
+        st.session_state[AT_LEAST] = None
     _ask(QUESTION, question_id)
 
 

@@ -10,11 +10,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from specviz.errors import SpecvizError
 from specviz.store import Store
+from specviz.store.saved import NAME_CHARACTERS
 from specviz.store.sql.questions import answer_of
 from specviz.store.sql.result import SqlResult
 from specviz.store.sql.sandbox import TIMEOUT_S, run_sql
-from specviz.store.sql.saved_queries import NAME_CHARACTERS, put_query
+from specviz.store.sql.saved_queries import put_query
 from specviz.views.query import state as query_state
+from specviz.views.query.filters import choose_filter
 from specviz.views.query.lists import schema
 from specviz.views.query.result import show_result
 from specviz.views.query.sql_editor import sql_editor
@@ -27,6 +29,9 @@ def show_query(store: Store, asked: Asked) -> None:
     """Raises StoreError if the tables cannot be read."""
     store.queries.warm()
     _heading(asked)
+    if asked.question is not None:
+        choose_filter(store, asked.question)
+        asked = query_state.asked()  # with the filter of a link, which its controls have read now
     sql_editor(
         asked.sql,
         schema(store),
@@ -122,7 +127,9 @@ def _facts(asked: Asked, found: SqlResult) -> None:
 
 def _sentence(asked: Asked, found: SqlResult) -> None:
     assert asked.question is not None
-    if not found.rows:
+    if not found.rows and asked.sql != asked.question.sql:
+        st.info("Nothing stored passes these filters.", icon=":material/filter_alt_off:")
+    elif not found.rows:
         st.info(escaped(asked.question.no_rows), icon=":material/inbox:")
     elif answer := answer_of(asked.question, [c.name for c in found.columns], found.rows):
         st.markdown(f"**{escaped(answer)}**")

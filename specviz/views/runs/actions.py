@@ -16,19 +16,19 @@ from specviz.views.shared.exchange import export_control, import_control
 
 def act_on(store: Store, chosen: Sequence[HistoryRow]) -> None:
     """Controls for the ticked lines, always in the same places."""
-    items, subjects = [row.item for row in chosen], [edit.subject(row) for row in chosen]
+    items = [item for row in chosen for item in row.items]
     if state.shows_deleted():
         _deleted_actions(store, items)
         return
     _open_button(chosen)
-    _compare_button(store, chosen)
+    _compare_button(store, items)
     for label, icon, dialog, ready in (
         ("Tag", ":material/sell:", edit.edit_tags, bool(chosen)),
         ("Note", ":material/notes:", edit.edit_note, bool(chosen)),
         ("Rename", ":material/edit:", edit.edit_name, len(chosen) == 1),
     ):
         if st.button(label, icon=icon, disabled=not ready, key=f"runs_do_{label}"):
-            dialog(store, subjects)
+            dialog(store, edit.subjects(store, chosen))
     if st.button("Delete", icon=":material/delete:", disabled=not chosen, key="runs_do_delete"):
         edit.delete(store, items)
     with st.popover("Export", icon=":material/output:", disabled=not chosen, key="runs_do_export"):
@@ -58,14 +58,19 @@ def import_button(store: Store) -> None:
 
 def _open_button(chosen: Sequence[HistoryRow]) -> None:
     ready = len(chosen) == 1
-    if st.button("Open", icon=":material/open_in_new:", disabled=not ready, key="runs_do_open"):
-        page, query = state.address(chosen[0].item)
-        pages.switch_to(page, query)
+    st.button(
+        "Open",
+        icon=":material/open_in_new:",
+        disabled=not ready,
+        key="runs_do_open",
+        on_click=state.open_item,
+        args=(chosen[0].item,) if ready else None,
+    )
 
 
-def _compare_button(store: Store, chosen: Sequence[HistoryRow]) -> None:
-    elsewhere = any(row.item.kind is Kind.TOOL_RESULT for row in chosen)
-    run_ids = store.read(read_run_ids, [row.item for row in chosen])
+def _compare_button(store: Store, items: Sequence[Item]) -> None:
+    elsewhere = any(item.kind is Kind.TOOL_RESULT for item in items)
+    run_ids = store.read(read_run_ids, items)
     if st.button(
         "Compare",
         icon=":material/difference:",

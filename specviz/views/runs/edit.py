@@ -14,8 +14,9 @@ from specviz.analysis.text import terminal_text
 from specviz.errors import SpecvizError
 from specviz.store import Store
 from specviz.store.history import edits
+from specviz.store.history.about import About, read_about
 from specviz.store.history.edits import KEPT_DELETED
-from specviz.store.history.history import About, HistoryRow, Item, Kind, read_choices
+from specviz.store.history.history import HistoryRow, Item, Kind, read_choices
 from specviz.views.runs import state
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import counted, escaped
@@ -33,10 +34,21 @@ class Subject:
     tags: tuple[str, ...]
 
 
-def subject(row: HistoryRow | About) -> Subject:
-    """A line of the list, or an opened run, as something to edit."""
-    item = row.item if isinstance(row, HistoryRow) else Item(Kind.RUN, row.run_id)
-    return Subject(item, row.name, row.note, row.tags)
+def subject(about: About) -> Subject:
+    """A run as something to edit."""
+    return Subject(Item(Kind.RUN, about.run_id), about.name, about.note, about.tags)
+
+
+def subjects(store: Store, rows: Sequence[HistoryRow]) -> list[Subject]:
+    """Lines of the list as something to edit: groups and prompts as their runs."""
+    known = store.read(read_about, [run_id for row in rows for run_id in row.run_ids])
+    found = []
+    for row in rows:
+        if row.run_ids:
+            found += [subject(known[run_id]) for run_id in row.run_ids if run_id in known]
+        else:
+            found.append(Subject(row.item, row.name, row.note, row.tags))
+    return found
 
 
 @st.dialog("Name, tags and note", width="medium")
@@ -144,8 +156,9 @@ def _form(
 ) -> None:
     """The fields that are asked for, and Save."""
     first, common = subjects[0], common_tags(subjects)
+    old_name = next((one.name for one in subjects if one.name), "")
     same_note = first.note if len({one.note for one in subjects}) == 1 else None
-    new_name, new_tags, new_note = first.name or "", common, same_note or ""
+    new_name, new_tags, new_note = old_name, common, same_note or ""
     if name:
         new_name = st.text_input("Name", new_name, max_chars=edits.MAX_NAME)
     if tags:
@@ -157,7 +170,7 @@ def _form(
     items = [one.item for one in subjects]
 
     def save(cursor: DuckDBPyConnection) -> None:
-        if name and new_name != (first.name or ""):
+        if name and new_name != old_name:
             for item in items:
                 edits.rename(cursor, item, new_name)
         if note and new_note != (same_note or ""):

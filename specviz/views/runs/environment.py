@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.store import Store
-from specviz.store.history.history import About
+from specviz.store.history.about import About
 from specviz.store.history.size import file_size_of, read_share, share_text
 from specviz.views.runs.opened import OpenedArm
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from specviz.store.history.history import Choices, HistoryFilter, Kind, Order
 from specviz.views.runs import state
+from specviz.views.runs.columns import COLUMNS, USUAL_COLUMNS
 from specviz.views.shared.text import CATEGORY_NAMES
 from specviz.views.shared.url_controls import bound
 
@@ -31,6 +32,7 @@ _LABELS = {
     "fidelities": "Fidelity",
     "statuses": "Status",
 }
+KINDS = (Kind.RUN, Kind.BENCHMARK, Kind.TOOL_RESULT)
 FIRST = ("methods", "models", "categories", "tags")
 MORE = ("servers", "kinds", "fidelities", "statuses")
 _HELP = {
@@ -74,6 +76,18 @@ def choose_filter(choices: Choices) -> tuple[HistoryFilter, Order]:
     return state.wanted(datetime.now(UTC)), state.order()
 
 
+def choose_columns() -> None:
+    """Which columns the list has, besides the name."""
+    with st.popover("Columns", icon=":material/view_column:", key="runs_choose_columns"):
+        st.multiselect(
+            "Columns, in this order",
+            COLUMNS,
+            default=list(USUAL_COLUMNS),
+            help="Columns that are empty in all lines of the page are left out.",
+            **bound(state.SHOWN),
+        )
+
+
 def _more() -> str:
     """Reports how many of the hidden filters are set."""
     number = sum(bool(st.session_state.get(state.list_key(name))) for name in MORE)
@@ -82,7 +96,7 @@ def _more() -> str:
 
 def _several(name: str, choices: Choices, **shown: Any) -> None:
     label = _LABELS[name]
-    offered = list(Kind) if name == "kinds" else list(getattr(choices, name))
+    offered = list(KINDS) if name == "kinds" else list(getattr(choices, name))
     key = state.list_key(name)
     if chosen := st.session_state.get(key):  # what is no longer there is not asked for
         st.session_state[key] = [value for value in chosen if value in offered]

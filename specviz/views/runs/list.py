@@ -6,32 +6,39 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2s
 from math import ceil
 
-import pandas as pd
 import streamlit as st
 
-from specviz.analysis.text import shortened, size_text, terminal_text
+from specviz.analysis.text import size_text, terminal_text
 from specviz.store import Store
 from specviz.store.history.history import (
     History,
+    HistoryFilter,
     HistoryRow,
     Item,
-    Kind,
+    Order,
     has_history,
     read_choices,
     read_history,
 )
+from specviz.store.history.prompts import read_prompt, read_prompts
 from specviz.store.history.size import file_size_of, read_share, share_text
 from specviz.views.runs import edit, state
 from specviz.views.runs.actions import act_on, import_button
-from specviz.views.runs.filters import choose_filter
+from specviz.views.runs.columns import table_of
+from specviz.views.runs.filters import choose_columns, choose_filter
+from specviz.views.runs.saved import saved_views, views_button
 from specviz.views.shared import pages
 from specviz.views.shared.exchange import import_control
-from specviz.views.shared.text import CATEGORY_NAMES
+from specviz.views.shared.text import escaped
 
 PAGE_SIZE = 50
 MOST_HEIGHT, ROW_HEIGHT = 720, 35
 QUESTION, ASKS = "category-position", "Which category rejects most, and at which position?"
-LONGEST_CELL = 100
+NAME_PX = 230
+LINES_HELP = """**Together**: runs that were started together are one line, which opens them side \
+by side. **Single runs**: a line for each arm. **Prompts**: a line for each prompt, which opens to \
+its runs."""
+COMPARES = "Of several runs, the highest: open the line to compare them."
 
 
 def show_list(store: Store) -> None:
@@ -45,16 +52,17 @@ def show_list(store: Store) -> None:
         return
     _heading(store)
     edit.undo_banner(store)
+    views = st.container()
     wanted, order = choose_filter(store.read(read_choices))
+    with views:  # which of them is open follows from the filters
+        saved_views(store)
+    if wanted.prompt_key:
+        _prompt_banner(store, wanted.prompt_key)
     page = state.page()
-
-    def read(offset: int) -> History:
-        return store.read(read_history, wanted, order=order, limit=PAGE_SIZE, offset=offset)
-
-    found = read((page - 1) * PAGE_SIZE)
+    found = _read(store, wanted, order, page)
     if not found.rows and page > 1:
         state.first_page()
-        found = read(0)
+        found = _read(store, wanted, order, 1)
     actions = st.container(horizontal=True, vertical_alignment="center")
     if found.rows:
         chosen = _table(found.rows)
@@ -64,6 +72,17 @@ def show_list(store: Store) -> None:
     with actions:
         act_on(store, chosen)
     _footer(store, found.total, chosen)
+
+
+def _read(store: Store, wanted: HistoryFilter, order: Order, page: int) -> History:
+    """One page of the lines, from 1."""
+    offset = (page - 1) * PAGE_SIZE
+    if state.lines() == state.PROMPTS:
+        return store.read(read_prompts, wanted, order=order, limit=PAGE_SIZE, offset=offset)
+    together = state.lines() == state.TOGETHER
+    return store.read(
+        read_history, wanted, together=together, order=order, limit=PAGE_SIZE, offset=offset
+    )
 
 
 def show_empty(store: Store) -> None:
@@ -81,36 +100,6 @@ def show_empty(store: Store) -> None:
         st.rerun()
 
 
-def table_of(rows: Sequence[HistoryRow]) -> pd.DataFrame:
-    """One line per row; columns without any value are left out."""
-    table = pd.DataFrame(
-        {
-            "name": [_cell(row.name or row.prompt_start or row.title) for row in rows],
-            "kind": [row.item.kind.value for row in rows],
-            "arm": [_cell(_arm(row)) for row in rows],
-            "deleted": [row.deleted_at for row in rows],
-            "tags": [[_cell(text) for text in row.tags] or None for row in rows],
-            "started": [row.started_at for row in rows],
-            "category": [
-                ", ".join(CATEGORY_NAMES.get(name, _cell(name) or "") for name in row.categories)
-                or None
-                for row in rows
-            ],
-            "requests": [row.num_requests or None for row in rows],
-            "acceptance": [row.draft_acceptance_rate for row in rows],
-            "tok/step": [row.tokens_per_step for row in rows],
-            "tok/s": [row.output_throughput for row in rows],
-            "status": [row.status for row in rows],
-            "fidelity": [", ".join(row.fidelities) or None for row in rows],
-            "model": [_cell(", ".join(_last(name) for name in row.models)) for row in rows],
-            "server": [_cell(", ".join(row.servers)) for row in rows],
-            "note": [_cell(row.note) for row in rows],
-            "imported": [row.imported_at for row in rows],
-        }
-    )
-    return table.dropna(axis="columns", how="all")
-
-
 def _heading(store: Store) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader(pages.RUNS.title, width="content")
@@ -124,18 +113,43 @@ def _heading(store: Store) -> None:
             label_visibility="collapsed",
             bind="query-params",
         )
+        st.segmented_control(
+            "Lines",
+            [state.TOGETHER, state.SINGLE, state.PROMPTS],
+            default=state.TOGETHER,
+            required=True,
+            key=state.LINES,
+            on_change=state.first_page,
+            label_visibility="collapsed",
+            bind="query-params",
+            help=LINES_HELP,
+        )
         st.space("stretch")
+        choose_columns()
+        views_button(store)
         import_button(store)
-        pages.link(
-            pages.QUERY,
-            f"Ask a question of all runs: {ASKS}",
-            parameters={"question": QUESTION},
+
+
+def _prompt_banner(store: Store, key: str) -> None:
+    """The prompt whose runs are listed, and the way back."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        prompt = store.read(read_prompt, key)
+        if prompt is None:
+            st.text("No stored run answered this prompt.", width="stretch")
+        else:
+            st.markdown(f"Runs that answered **{escaped(terminal_text(prompt))}**")
+            st.space("stretch")
+        st.button(
+            "All prompts",
+            icon=":material/arrow_back:",
+            key="runs_all_prompts",
+            on_click=state.show_prompts,
         )
 
 
 def _table(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
     """The table; the rows that are ticked."""
-    table = table_of(rows)
+    table = table_of(rows, state.columns())
     key = "runs_table_" + _digest(row.item.item_id for row in rows)
     items = [row.item for row in rows]
     clicks = f"{key}_open"
@@ -151,7 +165,7 @@ def _table(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
         column_config={
             "name": st.column_config.ButtonColumn(
                 "name: click to open",
-                width=260,
+                width=NAME_PX,
                 pinned=True,
                 alignment="left",
                 type="tertiary",
@@ -159,19 +173,27 @@ def _table(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
                 on_click=state.click,
                 args=(items, clicks),
             ),
-            "tags": st.column_config.ListColumn(width=120),
+            "arm": st.column_config.TextColumn(width=210),
+            "kind": st.column_config.TextColumn(width=90),
+            "runs": st.column_config.NumberColumn(width=60, format="localized"),
+            "tags": st.column_config.ListColumn(width=100),
             "category": st.column_config.TextColumn(width=110),
-            "started": st.column_config.DatetimeColumn("started, UTC", format=moment),
+            "started": st.column_config.DatetimeColumn("started, UTC", format=moment, width=132),
             "imported": st.column_config.DatetimeColumn("imported, UTC", format=moment),
             "deleted": st.column_config.DatetimeColumn("deleted, UTC", format=moment),
-            "requests": st.column_config.NumberColumn(format="localized"),
+            "requests": st.column_config.NumberColumn(format="localized", width=80),
             "acceptance": st.column_config.NumberColumn(
-                format="%.3f", help="Accepted / draft tokens of all requests."
+                format="%.3f",
+                width=88,
+                help=f"Accepted / draft tokens of all requests. {COMPARES}",
             ),
-            "tok/step": st.column_config.NumberColumn(format="%.2f"),
+            "tok/step": st.column_config.NumberColumn(format="%.2f", width=72, help=COMPARES),
             "tok/s": st.column_config.NumberColumn(
-                format="%.1f", help="Of one stream: output tokens / time that requests took."
+                format="%.1f",
+                width=66,
+                help=f"Of one stream: output tokens / time that requests took. {COMPARES}",
             ),
+            "status": st.column_config.TextColumn(width=80),
         },
     )
     return [rows[place] for place in selection["selection"]["rows"] if place < len(rows)]
@@ -189,10 +211,15 @@ def _nothing() -> None:
 
 
 def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
-    """Pages, and the size of the database."""
+    """The size of the database, where to ask all runs, and pages."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{total:,} {'line' if total == 1 else 'lines'} · {_room(store, chosen)}")
         st.space("stretch")
+        pages.link(
+            pages.QUERY,
+            f"Ask a question of all runs: {ASKS}",
+            parameters={"question": QUESTION},
+        )
         num_pages = max(1, ceil(total / PAGE_SIZE))
         if num_pages > 1:
             st.pagination(num_pages, key=state.PAGE, bind="query-params")
@@ -206,7 +233,8 @@ def _room(store: Store, chosen: Sequence[HistoryRow]) -> str:
         text = f"database {size_text(size.file_bytes)}"
         text += f" + {size_text(size.log_bytes)} log" if size.log_bytes else ""
     if chosen:
-        share = store.read(read_share, [row.item for row in chosen])
+        items = [item for row in chosen for item in row.items]
+        share = store.read(read_share, items)
         text += f" · ticked: {share_text(share, size)}"
     return text
 
@@ -214,22 +242,6 @@ def _room(store: Store, chosen: Sequence[HistoryRow]) -> str:
 def _open(item: Item) -> None:
     page, query = state.address(item)
     pages.switch_to(page, query)
-
-
-def _arm(row: HistoryRow) -> str:
-    if row.item.kind is Kind.BENCHMARK and row.methods:
-        return f"{row.num_runs} runs: {', '.join(row.methods)}"
-    return row.title
-
-
-def _last(path: str) -> str:
-    """A model's own name, without the folders before it."""
-    return path.rstrip("/").rpartition("/")[2] or path
-
-
-def _cell(text: str | None) -> str | None:
-    """One line of text, safe to show."""
-    return shortened(terminal_text(text), LONGEST_CELL) if text else None
 
 
 def _digest(texts: Iterable[str]) -> str:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import streamlit as st
 
 from specviz.store.history.history import HistoryFilter, Item, Kind, Order
+from specviz.views.runs.columns import COLUMNS, USUAL_COLUMNS
 from specviz.views.shared.pages import BENCHMARK, RUNS, Page
 from specviz.views.shared.token_strip import OpenedStep
 
 RUN, GROUP, ELSEWHERE = "run", "group", "elsewhere"  # in the URL: what is open
 REQUEST, SECTION = "request", "section"
+PROMPT = "runs_prompt"  # there, too: the prompt whose runs are listed
 TEXT, WHEN, DAYS, ORDER, VIEW, PAGE = (
     *("runs_text", "runs_when", "runs_days", "runs_order", "runs_view", "runs_page"),
 )
+LINES, SHOWN = "runs_lines", "runs_columns"
 LISTS = ("kinds", "methods", "models", "servers", "categories", "tags", "fidelities", "statuses")
 
 STORED, DELETED = "Stored", "Deleted"
+TOGETHER, SINGLE, PROMPTS = "Together", "Single runs", "Prompts"  # what is one line
 ANY_TIME, BETWEEN = "any time", "between two days"
 SPANS = {
     "last hour": timedelta(hours=1),
@@ -29,6 +34,26 @@ SPANS = {
     "last 30 days": timedelta(days=30),
 }
 WHENS = (ANY_TIME, *SPANS, BETWEEN)
+
+DEFAULTS: Mapping[str, Any] = {
+    **{f"runs_{name}": [] for name in LISTS},
+    TEXT: "",
+    WHEN: ANY_TIME,
+    DAYS: [],
+    ORDER: Order.NEWEST,
+    VIEW: STORED,
+    LINES: TOGETHER,
+    SHOWN: list(USUAL_COLUMNS),
+}
+"""What a saved view keeps: the controls of the list, and what they are at first."""
+
+OPTIONS: Mapping[str, Sequence[str]] = {
+    WHEN: WHENS,
+    ORDER: list(Order),
+    VIEW: (STORED, DELETED),
+    LINES: (TOGETHER, SINGLE, PROMPTS),
+}
+_PARAMETERS = {Kind.RUN: RUN, Kind.GROUP: GROUP, Kind.TOOL_RESULT: ELSEWHERE}
 
 TREE_ARM = "runs_tree_arm"
 _UNDO, _OPENED, _CLICKED, _STEP = "runs_undo", "runs_opened", "runs_clicked", "runs_step"
@@ -95,12 +120,42 @@ def wanted(now: datetime) -> HistoryFilter:
         since=since,
         until=until,
         text=str(st.session_state.get(TEXT) or ""),
+        prompt_key=prompt_key(),
         deleted=shows_deleted(),
     )
 
 
 def order() -> Order:
     return Order(st.session_state.get(ORDER, Order.NEWEST))
+
+
+def lines() -> str:
+    """What is one line: runs started together, a single run, a prompt."""
+    return str(st.session_state.get(LINES) or TOGETHER)
+
+
+def columns() -> list[str]:
+    """The columns to show besides the name, in their order."""
+    return [name for name in st.session_state.get(SHOWN, USUAL_COLUMNS) if name in COLUMNS]
+
+
+def prompt_key() -> str:
+    """The prompt whose runs are listed; empty for all."""
+    return st.query_params.get(PROMPT, "")
+
+
+def show_prompt(key: str) -> None:
+    """List the runs that answered one prompt (a callback)."""
+    st.query_params[PROMPT] = key
+    st.session_state[LINES] = SINGLE
+    first_page()
+
+
+def show_prompts() -> None:
+    """Back to the prompts (a callback)."""
+    st.query_params.pop(PROMPT, None)
+    st.session_state[LINES] = PROMPTS
+    first_page()
 
 
 def shows_deleted() -> bool:
@@ -110,18 +165,49 @@ def shows_deleted() -> bool:
 def is_filtered() -> bool:
     """Whether any filter is set."""
     lists = any(st.session_state.get(list_key(name)) for name in LISTS)
-    return bool(lists or st.session_state.get(TEXT)) or st.session_state.get(WHEN) not in (
-        None,
-        ANY_TIME,
+    return (
+        bool(lists or st.session_state.get(TEXT) or prompt_key())
+        or st.session_state.get(WHEN, ANY_TIME) != ANY_TIME
     )
 
 
 def clear_filters() -> None:
     """Let everything through again (a callback)."""
-    for name in LISTS:
-        st.session_state[list_key(name)] = []
-    st.session_state[TEXT] = ""
-    st.session_state[WHEN] = ANY_TIME
+    for key in (*map(list_key, LISTS), TEXT, WHEN):
+        st.session_state[key] = DEFAULTS[key]
+    st.query_params.pop(PROMPT, None)
+
+
+def settings() -> dict[str, Any]:
+    """What the list is set to, as JSON holds it: by key, without what is at its default."""
+    now = {key: st.session_state.get(key, default) for key, default in DEFAULTS.items()}
+    now[DAYS] = [day.isoformat() for day in now[DAYS] or ()] if now[WHEN] == BETWEEN else []
+    return {key: value for key, value in now.items() if value != DEFAULTS[key]} | (
+        {PROMPT: prompt_key()} if prompt_key() else {}
+    )
+
+
+def apply_settings(found: Mapping[str, Any]) -> None:
+    """Set the list as it was saved (a callback); what is not understood is left at its default."""
+    for key, default in DEFAULTS.items():
+        st.session_state[key] = restored(key, found.get(key), default)
+    st.query_params.pop(PROMPT, None)
+    if isinstance(prompt := found.get(PROMPT), str):
+        st.query_params[PROMPT] = prompt
+    first_page()
+
+
+def restored(key: str, value: Any, default: Any) -> Any:
+    """A saved value of the control `key`, else its default."""
+    if key in OPTIONS:
+        return next((option for option in OPTIONS[key] if option == value), default)
+    if isinstance(default, str):
+        return value if isinstance(value, str) else default
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        return default
+    if key == DAYS:
+        return _days(value)
+    return [name for name in value if name in COLUMNS] if key == SHOWN else value
 
 
 def page() -> int:
@@ -139,12 +225,20 @@ def address(item: Item) -> tuple[Page, dict[str, str]]:
     """The page that shows an item, and its parameters."""
     if item.kind is Kind.BENCHMARK:
         return BENCHMARK, {"benchmark": item.item_id}
-    return RUNS, {RUN if item.kind is Kind.RUN else ELSEWHERE: item.item_id}
+    return RUNS, {_PARAMETERS[item.kind]: item.item_id}
 
 
 def click(items: Sequence[Item], key: str) -> None:
     """A line's name was clicked (a callback)."""
-    st.session_state[_CLICKED] = items[st.session_state[key].row]
+    open_item(items[st.session_state[key].row])
+
+
+def open_item(item: Item) -> None:
+    """Open a line; that of a prompt opens to its runs (a callback)."""
+    if item.kind is Kind.PROMPT:
+        show_prompt(item.item_id)
+    else:
+        st.session_state[_CLICKED] = item
 
 
 def take_clicked() -> Item | None:
@@ -182,3 +276,11 @@ def _span(now: datetime) -> tuple[datetime | None, datetime | None]:
     midnights = [datetime.combine(day, time(), zone()) for day in days]
     since = midnights[0] if midnights else None
     return since, midnights[1] + timedelta(days=1) if len(midnights) > 1 else None
+
+
+def _days(texts: Sequence[str]) -> list[date]:
+    """The days of a saved view; none where one cannot be read."""
+    try:
+        return [date.fromisoformat(text) for text in texts][:2]
+    except ValueError:
+        return []

@@ -12,7 +12,7 @@ import streamlit as st
 from specviz.analysis.text import digits, terminal_text
 from specviz.config import Run
 from specviz.store import Store
-from specviz.store.history.history import About, read_about
+from specviz.store.history.about import About, read_about
 from specviz.store.runs.runs import RequestTitle
 from specviz.views.runs import sections as run_sections
 from specviz.views.runs import state

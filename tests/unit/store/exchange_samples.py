@@ -15,6 +15,7 @@ from specviz.prompts.sets import Conversation
 from specviz.sample import Sample
 from specviz.store import ArmRow, RoundRow, SampleRow, Store
 from specviz.store.benchmarks.redrafts import StepTime, put_redraft
+from specviz.store.history.saved_views import put_view
 from specviz.store.runs.tables import insert
 from specviz.trace import Fidelity, RequestStarted, Trace
 
@@ -95,6 +96,7 @@ def _notes(cursor: Any) -> None:
         [HOSTILE, HOSTILE],
     )
     cursor.execute("INSERT INTO saved_queries VALUES ('q', 'SELECT 1', now()::TIMESTAMP)")
+    put_view(cursor, "v", {"runs_text": HOSTILE, "runs_methods": ["ngram"]}, datetime.now(UTC))
 
 
 def _elsewhere(cursor: Any) -> None:

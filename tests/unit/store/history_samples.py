@@ -35,6 +35,7 @@ class MadeLine:
     note: str = ""
     prompts: tuple[str, ...] = ()
     deleted: bool = False
+    group_id: str = ""  # of a run; empty: a group of its own
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -61,7 +62,8 @@ def _insert(cursor: DuckDBPyConnection, line: MadeLine) -> None:
         for place, method in enumerate(line.methods):
             _insert_run(cursor, line, f"{item.item_id}-{place}", method, item.item_id)
     else:
-        _insert_run(cursor, line, item.item_id, line.methods[0], f"group {item.item_id}")
+        group_id = line.group_id or f"group {item.item_id}"
+        _insert_run(cursor, line, item.item_id, line.methods[0], group_id)
         rename(cursor, item, line.name)
     write_note(cursor, [item], line.note)
     tag(cursor, [item], line.tags)

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specviz.store import Store, open_store
+from specviz.store.history.about import read_about
 from specviz.store.history.history import (
     HistoryFilter,
     Item,
     Kind,
     Order,
     has_history,
-    read_about,
     read_choices,
     read_history,
     read_run_ids,

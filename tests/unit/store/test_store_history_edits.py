@@ -14,12 +14,12 @@ from specviz.errors import UsageError
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.history import edits
+from specviz.store.history.about import read_about
 from specviz.store.history.history import (
     HistoryFilter,
     HistoryRow,
     Item,
     Kind,
-    read_about,
     read_history,
 )
 from specviz.store.runs.runs import read_run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from made_answers import fill
 from specviz.analysis.plot_choice import PlotKind, fits, plot_columns
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
+from specviz.store.sql.question_filter import QuestionFilter, filtered_sql
 from specviz.store.sql.questions import Question, answer_of, question, question_groups
 from specviz.store.sql.result import SqlResult
 from specviz.store.sql.sandbox import run_sql
@@ -162,3 +164,54 @@ def test_p95_and_failures(filled: Store) -> None:
 def test_an_unknown_question_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no question 'x'"):
         question("x")
+
+
+METHODS, CATEGORIES = ("baseline", "eagle3", "draft_model"), ("qa", "code")
+FILTERS = {
+    "everything": QuestionFilter(),
+    "hostile": QuestionFilter(
+        ("'; DROP TABLE runs; --",), ('"',), ("' OR 1 = 1 --",), date(2026, 1, 1), 3
+    ),
+    "all at once": QuestionFilter(METHODS, ("m", "n"), CATEGORIES, date(2000, 1, 1), 1),
+}
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.question_id)
+def test_a_filter_leaves_rows_of_the_same_columns(filled: Store, one: Question) -> None:
+    whole = run_sql(filled, one.sql)
+    for name, wanted in FILTERS.items():
+        found = run_sql(filled, filtered_sql(one, wanted))
+        assert [column.name for column in found.columns] == [c.name for c in whole.columns]
+        if name == "everything":
+            assert filtered_sql(one, wanted) == one.sql
+        if name == "hostile":
+            assert found.rows == ()
+    later = run_sql(filled, filtered_sql(one, QuestionFilter(since=date(2100, 1, 1))))
+    assert later.rows == ()
+    earlier = run_sql(filled, filtered_sql(one, QuestionFilter(since=date(2000, 1, 1))))
+    assert earlier.rows == whole.rows
+
+
+@pytest.mark.parametrize("one", [one for one in ALL if one.sample], ids=lambda one: one.question_id)
+def test_the_smallest_sample_keeps_the_rows_that_have_it(filled: Store, one: Question) -> None:
+    whole = run_sql(filled, one.sql)
+    place = [column.name for column in whole.columns].index(one.sample)
+    counts = sorted({row[place] for row in whole.rows if row[place] is not None})
+    for at_least in (counts[-1], counts[-1] + 1):
+        found = run_sql(filled, filtered_sql(one, QuestionFilter(at_least=int(at_least))))
+        assert found.rows == tuple(row for row in whole.rows if (row[place] or 0) >= at_least)
+
+
+def test_a_filter_by_method_leaves_the_baseline_that_is_compared_with(filled: Store) -> None:
+    one = question("speedup-category")
+    whole = run_sql(filled, one.sql).rows
+    assert run_sql(filled, filtered_sql(one, QuestionFilter(methods=("eagle3",)))).rows == whole
+    assert run_sql(filled, filtered_sql(one, QuestionFilter(methods=("ngram",)))).rows == ()
+
+
+def test_one_category_of_one_method(filled: Store) -> None:
+    one = question("category-method")
+    wanted = QuestionFilter(methods=("eagle3",), categories=("qa",))
+    found = run_sql(filled, filtered_sql(one, wanted)).rows
+    whole = run_sql(filled, one.sql).rows
+    assert found == tuple(row for row in whole if row[:2] == ("eagle3", "qa")) and found

@@ -9,7 +9,8 @@ from store_samples import frame_of
 
 from specviz.errors import UsageError
 from specviz.store import Store
-from specviz.store.sql.saved_queries import delete_query, put_query, read_queries, rename_query
+from specviz.store.saved import QUERIES, delete_saved, read_saved, rename_saved
+from specviz.store.sql.saved_queries import put_query
 from specviz.store.sql.schema import read_schema
 
 AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -21,27 +22,27 @@ def save(store: Store, name: str, sql: str = "SELECT 1") -> None:
 
 
 def rename(store: Store, name: str, new_name: str) -> None:
-    store.write(rename_query, name, new_name)
+    store.write(rename_saved, QUERIES, name, new_name)
 
 
 def names(store: Store) -> list[str]:
-    return [saved.name for saved in store.read(read_queries)]
+    return [saved.name for saved in store.read(read_saved, QUERIES)]
 
 
 def test_saved_renamed_and_deleted(store: Store) -> None:
     save(store, " b ")
     save(store, "A", HOSTILE)
     save(store, "b", "SELECT 2")
-    saved = store.read(read_queries)
-    assert [(one.name, one.sql, one.saved_at) for one in saved] == [
+    saved = store.read(read_saved, QUERIES)
+    assert [(one.name, one.content, one.saved_at) for one in saved] == [
         ("A", HOSTILE, AT),
         ("b", "SELECT 2", AT),
     ]
     rename(store, "b", HOSTILE)
     rename(store, "A", "A")
     assert names(store) == [HOSTILE, "A"]
-    store.write(delete_query, HOSTILE)
-    store.write(delete_query, HOSTILE)
+    store.write(delete_saved, QUERIES, HOSTILE)
+    store.write(delete_saved, QUERIES, HOSTILE)
     assert names(store) == ["A"]
 
 
@@ -52,7 +53,7 @@ def test_a_name_is_never_taken_from_another_query(store: Store) -> None:
         rename(store, "one", "two")
     with pytest.raises(UsageError, match="no saved query three"):
         rename(store, "three", "four")
-    assert [one.sql for one in store.read(read_queries)] == ["SELECT 1", "SELECT 2"]
+    assert [one.content for one in store.read(read_saved, QUERIES)] == ["SELECT 1", "SELECT 2"]
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 81, "a\nb", "a\u202eb", "a\0"])
