@@ -121,8 +121,8 @@ def test_a_filtered_question_shows_what_runs_and_keeps_its_filter(page: Page, ap
     shown(page, re.compile("^Best: .* in qa"))
     expect(page).to_have_url(re.compile("question=category-method"))
     assert "query_categories=qa" in page.url and "at_least" not in page.url
-    page.get_by_label("Smallest sample").fill("1000000")
-    page.get_by_label("Smallest sample").press("Tab")
+    page.get_by_role("spinbutton", name="Smallest sample").fill("1000000")
+    page.get_by_role("spinbutton", name="Smallest sample").press("Tab")
     shown(page, "Nothing stored passes these filters.")
     expect(page).to_have_url(re.compile("query_at_least=1000000"))
 

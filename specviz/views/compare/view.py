@@ -36,7 +36,6 @@ def show_compare(store: Store) -> None:
     first = asked[: state.MOST_ARMS]
     candidates = store.read(read_candidates, OFFERED, first)
     compared = open_compared(store, first)
-    st.subheader(pages.COMPARE.title)
     if not candidates and not compared.arms:
         _show_empty(compared)
         return

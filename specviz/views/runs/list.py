@@ -47,7 +47,6 @@ def show_list(store: Store) -> None:
     if clicked := state.take_clicked():
         _open(clicked)
     if not store.read(has_history):
-        st.subheader(pages.RUNS.title)
         show_empty(store)
         return
     _heading(store)
@@ -102,7 +101,6 @@ def show_empty(store: Store) -> None:
 
 def _heading(store: Store) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(pages.RUNS.title, width="content")
         st.segmented_control(
             "View",
             [state.STORED, state.DELETED],
