@@ -12,7 +12,6 @@ PURPLE = "#CC79A7"
 ORANGE = "#E69F00"
 GREY = "#8a8f98"
 
-FILL_ON_DARK = "#1a7cbd"
 """Blue for what has white words on it, as light as they allow."""
 
 # tokens

@@ -76,9 +76,14 @@ def test_words_of_the_theme_can_be_read(name: str) -> None:
     theme = THEME[name]
     keys = ("backgroundColor", "secondaryBackgroundColor")
     grounds = {place[key] for place in (theme, theme["sidebar"]) for key in keys}
-    assert contrast("#ffffff", theme["primaryColor"]) >= AA  # the words of buttons
+    on_buttons = {"light": "#ffffff", "dark": DARK.background}[name]  # as in page.css
+    assert contrast(on_buttons, theme["primaryColor"]) >= AA
     for ground in grounds:
-        words = (theme["textColor"], blended(theme["textColor"], ground, FADED))
+        words = (
+            theme["primaryColor"],
+            theme["textColor"],
+            blended(theme["textColor"], ground, FADED),
+        )
         for colour in (*words, theme["linkColor"], theme["grayColor"]):
             assert contrast(colour, ground) >= AA, (colour, ground)
 
@@ -93,5 +98,5 @@ def test_figures_have_the_colours_of_the_theme(name: str, ground: Ground) -> Non
 
 def test_the_theme_takes_its_accents_from_the_palette() -> None:
     assert THEME["light"]["primaryColor"] == palette.BLUE
-    assert THEME["dark"]["primaryColor"] == palette.FILL_ON_DARK
+    assert THEME["dark"]["primaryColor"] == palette.SKY
     assert [THEME[name]["linkColor"] for name in ("light", "dark")] == [palette.BLUE, palette.SKY]
