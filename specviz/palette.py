@@ -12,8 +12,6 @@ PURPLE = "#CC79A7"
 ORANGE = "#E69F00"
 GREY = "#8a8f98"
 
-"""Blue for what has white words on it, as light as they allow."""
-
 # tokens
 ACCEPTED = GREEN
 RECOVERED = VERMILION
