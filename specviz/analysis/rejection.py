@@ -15,13 +15,13 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from specviz.analysis.wilson import wilson_interval
 from specviz.errors import UsageError
 
 Probs = NDArray[np.float64]
 
 MOST_DRAWS = 10_000_000
 CLOSE_TO_ONE = 1e-9
-Z_95 = 1.959964
 
 
 class Rule(StrEnum):
@@ -48,13 +48,7 @@ class Simulation:
 
     def intervals(self) -> tuple[Probs, Probs]:
         """Wilson's 95 % interval of every token's probability, lower and upper ends [V]."""
-        shares, squared = self.shares, Z_95**2
-        middle = shares + squared / (2 * self.n)
-        width = Z_95 * np.sqrt(shares * (1 - shares) / self.n + squared / (4 * self.n**2))
-        scale = 1 + squared / self.n
-        lower = np.where(self.counts == 0, 0.0, (middle - width) / scale)
-        upper = np.where(self.counts == self.n, 1.0, (middle + width) / scale)
-        return lower, upper
+        return wilson_interval(self.counts, self.n)
 
 
 def normalised(weights: Sequence[float], name: str) -> Probs:

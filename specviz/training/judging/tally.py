@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 
+from specviz.analysis.wilson import wilson_interval
 from specviz.training.corpus import CATEGORIES
 from specviz.training.judging.verdict import NAMES, RIGHT, RULES, Verdict
 
@@ -19,9 +19,6 @@ BARS = {
     (RIGHT, "translation"): 0.70,
 }
 """The share of answers that is asked for, by rule and category."""
-
-Z = 1.959964
-"""Of a 95 % interval."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +36,9 @@ class Tally:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the share (Wilson 1927), which few answers and 0 or 100 % do not
-        break."""
-        n, p = self.judged, self.share
-        middle = (p + Z**2 / (2 * n)) / (1 + Z**2 / n)
-        reach = Z / (1 + Z**2 / n) * sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
-        return max(0.0, middle - reach), min(1.0, middle + reach)
+        """Wilson's 95 % interval of the share."""
+        low, high = wilson_interval(self.passed, self.judged)
+        return float(low), float(high)
 
     @property
     def bar(self) -> float | None:
