@@ -14,6 +14,7 @@ from specviz.remote.query import ask
 from specviz.store import Location, Store, StoreBusy, open_store
 from specviz.store.exchange import Format
 from specviz.store.exchange.importing import import_file
+from specviz.store.quoting import literal
 
 MATCHES = 2
 """As many as a caller needs to see that the start of an id is not enough."""
@@ -39,8 +40,8 @@ def store_with(benchmark: str, db: Location | None) -> Iterator[Store]:
 
 
 def _copied(url: str, secret: str | None, benchmark: str, folder: Path) -> Store:
-    start = benchmark.lower().replace("'", "''")
-    sql = f"SELECT benchmark_id FROM benchmarks WHERE starts_with(benchmark_id, '{start}')"
+    start = literal(benchmark.lower())
+    sql = f"SELECT benchmark_id FROM benchmarks WHERE starts_with(benchmark_id, {start})"
     ids = [str(row[0]) for row in ask(url, sql, MATCHES, secret=secret)["rows"]]
     if ids:
         fetch(url, ids, Format.PARQUET, folder / "benchmark.zip", secret=secret)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from specviz.errors import UsageError
 from specviz.paths import DATA
+from specviz.store.quoting import literal
 
 LAKE = "ducklake:"
 POSTGRES = "ducklake:postgres:"
@@ -66,7 +67,7 @@ class Lake:
     def masked(self, text: str) -> str:
         """The text of an error without the catalog's keywords, the password among them."""
         written = _keywords(self.catalog).get("password", "")
-        for secret in (self.catalog, quoted(self.catalog), written, _plain(written)):
+        for secret in (self.catalog, literal(self.catalog), written, _plain(written)):
             if secret:
                 text = text.replace(secret, "…")
         return text
@@ -96,11 +97,6 @@ def default_location() -> Location:
     """`$SPECVIZ_STORE`, else data/specviz.duckdb under the project's root. Raises UsageError."""
     chosen = os.environ.get("SPECVIZ_STORE")
     return parse_location(chosen) if chosen else DATA / "specviz.duckdb"
-
-
-def quoted(text: str) -> str:
-    """As a literal in SQL."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _plain(written: str) -> str:

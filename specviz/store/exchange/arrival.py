@@ -26,6 +26,7 @@ from specviz.store.exchange.exported_tables import (
 from specviz.store.exchange.selection import named
 from specviz.store.exchange.staging import Staged, check_types, tables_in
 from specviz.store.file.database import first_line
+from specviz.store.quoting import identifier
 from specviz.store.runs.runs import read_requests, read_run
 from specviz.store.saved import SHELVES, Shelf
 
@@ -128,7 +129,7 @@ def _differing(
         for name in columns(cursor, table.name).names
         if name in theirs and name not in table.people
     ]
-    listed = ", ".join(f'"{name}"' for name in compared)
+    listed = ", ".join(map(identifier, compared))
     owner = _owner_of(table)
     old, new = (
         f"SELECT {owner}, count(*) AS num_rows, sum(hash({listed})::HUGEINT) AS content "
@@ -165,7 +166,7 @@ def _insert(cursor: DuckDBPyConnection, table: ExportedTable, staged: Staged, he
     ours = columns(cursor, table.name).names
     taken = [name for name in ours if name in theirs and name != IMPORTED_AT]
     values: dict[str, object] = {"ids": here.get(_head(table.owner), [])}
-    chosen = [f'"{name}"' for name in taken]
+    chosen = list(map(identifier, taken))
     names = list(chosen)
     if IMPORTED_AT in ours:
         names.append(IMPORTED_AT)

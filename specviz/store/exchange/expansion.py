@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
+from specviz.store.quoting import identifier, literal
 
 GIB = 1 << 30
 VARIABLE = "SPECVIZ_IMPORT_GIB"
@@ -86,7 +87,7 @@ def _row_bytes(measuring: DuckDBPyConnection, path: Path) -> int:
     DuckDB keeps dictionaries as they are, so this takes the memory of the pages.
     """
     schema = pq.read_schema(path)
-    lengths = [_length(f'"{_doubled(field.name)}"', field.type) for field in schema]
+    lengths = [_length(identifier(field.name), field.type) for field in schema]
     row = measuring.execute(
         f"SELECT sum({' + '.join(lengths) or '0'}) FROM read_parquet(?, hive_partitioning=false)",
         [str(path)],
@@ -106,7 +107,7 @@ def _length(value: str, kind: pa.DataType, depth: int = 0) -> str:
         return f"8 + coalesce(list_sum(list_transform({value}, lambda {item}: {part})), 0)::HUGEINT"
     if pa.types.is_struct(kind) and kind.num_fields:
         parts = [
-            _length(f"struct_extract({value}, '{_quoted(field.name)}')", field.type, depth)
+            _length(f"struct_extract({value}, {literal(field.name)})", field.type, depth)
             for field in kind
         ]
         return " + ".join(parts)
@@ -139,11 +140,3 @@ def _chosen_gib() -> float:
 
 def _gib(size: int) -> str:
     return f"{size / GIB:,.1f} GiB"
-
-
-def _doubled(name: str) -> str:
-    return name.replace('"', '""')
-
-
-def _quoted(name: str) -> str:
-    return name.replace("'", "''")

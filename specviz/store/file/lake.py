@@ -25,7 +25,8 @@ from duckdb import DuckDBPyConnection
 
 from specviz.errors import StoreError
 from specviz.store.file.database import SETTINGS, Database, first_line
-from specviz.store.location import Lake, quoted
+from specviz.store.location import Lake
+from specviz.store.quoting import literal
 
 NAME = "lake"
 CATALOG = f"__ducklake_metadata_{NAME}"
@@ -126,9 +127,9 @@ class LakeDatabase(Database):
         query can need any more. Raises duckdb.Error or StoreError."""
         with self.cursor() as cursor, my_turn(cursor, CATALOG):
             for table in _scattered(cursor):
-                cursor.execute(f"CALL ducklake_rewrite_data_files('{NAME}', {quoted(table)})")
+                cursor.execute(f"CALL ducklake_rewrite_data_files('{NAME}', {literal(table)})")
                 cursor.execute(
-                    f"CALL ducklake_merge_adjacent_files('{NAME}', {quoted(table)}, "
+                    f"CALL ducklake_merge_adjacent_files('{NAME}', {literal(table)}, "
                     f"max_file_size => {SMALL_FILE_BYTES})"
                 )
             replaced = f"older_than => now() - INTERVAL '{KEEP}'"
@@ -152,7 +153,7 @@ def connect_lake(lake: Lake, *, spill: Path | None = None) -> DuckDBPyConnection
     Raises StoreError, without the password.
     """
     needed = EXTENSIONS if lake.folder is None else EXTENSIONS[:2]
-    loads = [f"LOAD {quoted(str(extension(name)))}" for name in needed]
+    loads = [f"LOAD {literal(str(extension(name)))}" for name in needed]
     connection = duckdb.connect(":memory:", config={name: SETTINGS[name] for name in OPENING})
     try:
         for load in loads:
@@ -165,13 +166,13 @@ def connect_lake(lake: Lake, *, spill: Path | None = None) -> DuckDBPyConnection
             _attach(connection, lake)
         else:
             connection.execute(_attached(lake, "READ_ONLY"))
-        connection.execute(f"SET allowed_directories = [{quoted(lake.files)}]")
+        connection.execute(f"SET allowed_directories = [{literal(lake.files)}]")
         for name in SETTINGS.keys() - {*OPENING, *CLOSING}:
-            connection.execute(f"SET {name} = {quoted(str(SETTINGS[name]))}")
+            connection.execute(f"SET {name} = {literal(str(SETTINGS[name]))}")
         folder = spill or Path(tempfile.gettempdir()) / f"specviz-{uuid.uuid4().hex}.tmp"
-        connection.execute(f"SET temp_directory = {quoted(str(folder))}")
+        connection.execute(f"SET temp_directory = {literal(str(folder))}")
         for name in CLOSING:
-            connection.execute(f"SET {name} = {quoted(str(SETTINGS[name]))}")
+            connection.execute(f"SET {name} = {literal(str(SETTINGS[name]))}")
     except duckdb.Error as error:
         connection.close()
         raise StoreError(_not_opened(lake, str(error))) from None  # it quotes the password
@@ -180,7 +181,7 @@ def connect_lake(lake: Lake, *, spill: Path | None = None) -> DuckDBPyConnection
 
 def _attach(connection: DuckDBPyConnection, lake: Lake) -> None:
     """In turn: two processes that make the same lake at once would both fail."""
-    connection.execute(f"ATTACH {quoted(lake.catalog)} AS gate (TYPE postgres)")
+    connection.execute(f"ATTACH {literal(lake.catalog)} AS gate (TYPE postgres)")
     with my_turn(connection, "gate"):
         connection.execute(_attached(lake, "DATA_INLINING_ROW_LIMIT 0"))
     connection.execute("DETACH gate")
@@ -188,8 +189,8 @@ def _attach(connection: DuckDBPyConnection, lake: Lake) -> None:
 
 def _attached(lake: Lake, option: str) -> str:
     return (
-        f"ATTACH {quoted('ducklake:postgres:' + lake.catalog)} AS {NAME} "
-        f"(DATA_PATH {quoted(lake.files)}, {option})"
+        f"ATTACH {literal('ducklake:postgres:' + lake.catalog)} AS {NAME} "
+        f"(DATA_PATH {literal(lake.files)}, {option})"
     )
 
 
@@ -199,7 +200,7 @@ def my_turn(cursor: DuckDBPyConnection, catalog: str) -> Iterator[None]:
     with closing(cursor.cursor()) as gate:
         gate.begin()
         try:
-            gate.execute(f"CALL postgres_execute('{catalog}', {quoted(_TAKE_TURN)})")
+            gate.execute(f"CALL postgres_execute('{catalog}', {literal(_TAKE_TURN)})")
         except duckdb.Error as error:
             if "lock timeout" in str(error):
                 raise StoreError(

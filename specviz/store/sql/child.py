@@ -26,6 +26,7 @@ from specviz.errors import SpecvizError, StoreError, UsageError
 from specviz.store.file import lake
 from specviz.store.file.database import SETTINGS, first_line
 from specviz.store.location import Lake
+from specviz.store.quoting import literal
 from specviz.store.sql.frames import HEADER, packed, unpacked
 from specviz.store.sql.guard import checked
 from specviz.store.sql.names import allowed_functions
@@ -175,8 +176,9 @@ def _begun(cursor: DuckDBPyConnection, sql: str) -> list[tuple[str, str]]:
     if any(zoned):
         names = [f"c{index}" for index in range(len(columns))]
         texts = (f"{n}::VARCHAR" if z else n for n, z in zip(names, zoned, strict=True))
-        quoted = sql.replace("'", "''")
-        cursor.execute(f"SELECT {', '.join(texts)} FROM query('{quoted}') AS t({', '.join(names)})")
+        cursor.execute(
+            f"SELECT {', '.join(texts)} FROM query({literal(sql)}) AS t({', '.join(names)})"
+        )
     return columns
 
 

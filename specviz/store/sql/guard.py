@@ -18,7 +18,7 @@ from duckdb import DuckDBPyConnection, StatementType
 
 from specviz.analysis.text import shortened, terminal_text
 from specviz.errors import UsageError
-from specviz.store.location import quoted
+from specviz.store.quoting import literal
 from specviz.store.sql.names import OF_A_TABLE, SHOWN, Names
 
 MAX_CHARACTERS = 20_000
@@ -95,7 +95,7 @@ def check_text(sql: str) -> None:
 def _parsed(cursor: DuckDBPyConnection, sql: str) -> list[Node]:
     """DuckDB's syntax tree, which it gives for SELECT and nothing else."""
     # as a literal: for a parameter DuckDB would import pandas, which takes a second
-    row = cursor.execute(f"SELECT json_serialize_sql({quoted(sql)})").fetchone()
+    row = cursor.execute(f"SELECT json_serialize_sql({literal(sql)})").fetchone()
     assert row is not None
     try:
         found = json.loads(row[0])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from specviz.methods import Method
-from specviz.store.location import quoted
+from specviz.store.quoting import identifier, literal
 from specviz.store.sql.questions import Question
 
 _WITH, _ORDER = "WITH ", "\nORDER BY "
@@ -39,7 +39,7 @@ def filtered_sql(asked: Question, wanted: QuestionFilter) -> str:
     sql = asked.sql
     if wanted.at_least and asked.sample:
         body, order, last = sql.rpartition(_ORDER)
-        large = f"{_column(asked.sample)} >= {wanted.at_least}"
+        large = f"{identifier(asked.sample)} >= {wanted.at_least}"
         sql = f"SELECT * FROM (\n{body}\n)\nWHERE {large}{order}{last}"
     tables = {
         "runs": _of_runs(asked, wanted),
@@ -64,14 +64,9 @@ def _of_runs(asked: Question, wanted: QuestionFilter) -> list[str]:
     if wanted.models:
         conditions.append(_among("model", wanted.models))
     if wanted.since is not None:
-        conditions.append(f"started_at >= DATE {quoted(wanted.since.isoformat())}")
+        conditions.append(f"started_at >= DATE {literal(wanted.since.isoformat())}")
     return conditions
 
 
 def _among(column: str, values: Iterable[str]) -> str:
-    return f"{column} IN ({', '.join(map(quoted, values))})"
-
-
-def _column(name: str) -> str:
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
+    return f"{column} IN ({', '.join(map(literal, values))})"
