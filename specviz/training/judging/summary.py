@@ -66,7 +66,7 @@ def _polarity(document: Document, text: str) -> str | None:
 
 
 def _invented(document: Document, text: str) -> str | None:
-    """Names and numbers are told by their first character."""
+    """The first name (by its capital letter) or number (by its digit) that the report lacks."""
     known = {_stem(word) for part in (document.prompt, document.answer) for word in words(part)}
     for word in words(text):
         if (word[0].isupper() or word[0].isdigit()) and _stem(word) not in known:
