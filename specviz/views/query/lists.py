@@ -6,14 +6,13 @@ from html import escape
 
 import streamlit as st
 
-from specviz.errors import SpecvizError
 from specviz.store import Store
-from specviz.store.saved import QUERIES, Saved, delete_saved, read_saved, rename_saved
+from specviz.store.saved import QUERIES, Saved, read_saved
 from specviz.store.sql.questions import question_groups
 from specviz.store.sql.schema import SchemaTable, read_schema
 from specviz.views.query import state as query_state
 from specviz.views.shared.charts import page_ground
-from specviz.views.shared.messages import show_error
+from specviz.views.shared.saved import rename_and_delete
 from specviz.views.shared.text import escaped
 
 _LEFT = """<style>
@@ -96,16 +95,7 @@ def _saved(store: Store) -> None:
 def _change(store: Store, saved: Saved) -> None:
     name = st.text_input("Name", saved.name, key=f"query_name_{saved.name}")
     with st.container(horizontal=True):
-        if st.button("Rename", key=f"query_rename_{saved.name}"):
-            try:
-                store.write(rename_saved, QUERIES, saved.name, name)
-            except SpecvizError as error:
-                show_error(error)
-            else:
-                st.rerun()
-        if st.button("Delete", key=f"query_delete_{saved.name}", icon=":material/delete:"):
-            store.write(delete_saved, QUERIES, saved.name)
-            st.rerun()
+        rename_and_delete(store, QUERIES, saved, name, "query")
 
 
 def _tables(tables: list[SchemaTable]) -> None:

@@ -9,16 +9,10 @@ import streamlit as st
 from specviz.errors import SpecvizError
 from specviz.store import Store
 from specviz.store.history.saved_views import put_view, settings_of
-from specviz.store.saved import (
-    NAME_CHARACTERS,
-    VIEWS,
-    Saved,
-    delete_saved,
-    read_saved,
-    rename_saved,
-)
+from specviz.store.saved import NAME_CHARACTERS, VIEWS, Saved, read_saved
 from specviz.views.runs import state
 from specviz.views.shared.messages import show_error
+from specviz.views.shared.saved import rename_and_delete
 from specviz.views.shared.text import escaped
 
 
@@ -65,13 +59,4 @@ def _save(store: Store) -> None:
 def _change(store: Store, saved: Saved) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"runs_vw_{saved.name}"):
         name = st.text_input("Name of the view", saved.name, key=f"runs_view_name_{saved.name}")
-        if st.button("Rename", key=f"runs_view_rename_{saved.name}"):
-            try:
-                store.write(rename_saved, VIEWS, saved.name, name)
-            except SpecvizError as error:
-                show_error(error)
-            else:
-                st.rerun()
-        if st.button("Delete", icon=":material/delete:", key=f"runs_view_delete_{saved.name}"):
-            store.write(delete_saved, VIEWS, saved.name)
-            st.rerun()
+        rename_and_delete(store, VIEWS, saved, name, "runs_view")
