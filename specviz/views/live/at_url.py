@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -13,18 +12,9 @@ from specviz.runtime import current
 from specviz.servers.client.probe import FoundServer, base_url, find_server
 from specviz.store.runs.runs import read_baseline_servers
 from specviz.views.live import state as live_state
-from specviz.views.live.state import arm_key
+from specviz.views.live.state import Answer, arm_key
 from specviz.views.shared.arm_choice import ASK, ArmChoice, Place
 from specviz.views.shared.text import escaped
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came of asking the server at `url`: `found`, or the `error` in a sentence."""
-
-    url: str
-    found: FoundServer | None = None
-    error: str | None = None
 
 
 def ask_server(index: int) -> None:
@@ -51,7 +41,7 @@ def reported_method(found: FoundServer) -> str:
 def show_answer(index: int, arm: ArmChoice) -> None:
     """One line on the server, or why there is none."""
     answer = live_state.answer(index)
-    if not isinstance(answer, Answer) or answer.url != arm.url.strip():
+    if answer is None or answer.url != arm.url.strip():
         return
     if answer.found is None:
         st.caption(f":red[{escaped(answer.error or '')}]")
@@ -68,7 +58,7 @@ def show_answer(index: int, arm: ArmChoice) -> None:
 def offer_baseline(index: int, arm: ArmChoice, arms: tuple[ArmChoice, ...]) -> None:
     """A server of the same model without speculation, if one is known: speed-up needs one."""
     answer = live_state.answer(index)
-    found = answer.found if isinstance(answer, Answer) else None
+    found = answer.found if answer else None
     if found is None or found.capabilities.speculates is False or _has_baseline(arms):
         return
     known = current().store.read(read_baseline_servers, found.model)

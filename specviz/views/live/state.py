@@ -13,6 +13,7 @@ import streamlit as st
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
 from specviz.prompts.shipped import CATEGORIES, load_prompts
+from specviz.servers.client.probe import FoundServer
 from specviz.views.shared.arm_choice import (
     ASK,
     DEFAULT_ARMS,
@@ -55,6 +56,15 @@ class LiveChoice:
     def configs(self) -> list[RunConfig]:
         """One configuration per arm that is switched on. Raises UsageError for wrong values."""
         return [arm.config(self.sampling) for arm in self.arms if arm.is_on]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of asking the server at `url`: `found`, or the `error` in a sentence."""
+
+    url: str
+    found: FoundServer | None = None
+    error: str | None = None
 
 
 def arm_key(index: int, field: str) -> str:
@@ -131,13 +141,14 @@ def set_method(index: int, method: str, k: int | None) -> None:
         st.session_state[arm_key(index, "k")] = k
 
 
-def answer(index: int) -> object:
+def answer(index: int) -> Answer | None:
     """What was kept of asking the server of an arm; None if it was not asked."""
-    return st.session_state.get(f"live_answer_{index}")
+    kept: Answer | None = st.session_state.get(f"live_answer_{index}")
+    return kept
 
 
-def keep_answer(index: int, found: object) -> None:
-    st.session_state[f"live_answer_{index}"] = found
+def keep_answer(index: int, answer: Answer) -> None:
+    st.session_state[f"live_answer_{index}"] = answer
 
 
 def forget_answer(index: int) -> None:
