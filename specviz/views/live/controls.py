@@ -7,7 +7,7 @@ import streamlit as st
 from specviz.config import Sampling
 from specviz.prompts.shipped import CATEGORIES
 from specviz.views.live import state as live_state
-from specviz.views.live.prefill import LARGEST_SEED, LARGEST_TOP_K, LONGEST, USUAL_SEED
+from specviz.views.live.prefill import LARGEST_SEED, LARGEST_TOP_K, LONGEST, USUAL, USUAL_SEED
 from specviz.views.live.state import CATEGORY, PROMPT
 from specviz.views.shared.text import CATEGORY_NAMES
 
@@ -58,7 +58,7 @@ def sampling_settings() -> tuple[Sampling, bool]:
             "Temperature",
             0.0,
             2.0,
-            0.0,
+            USUAL.temperature,
             0.1,
             key=live_state.TEMPERATURE,
             persist_state="session",
@@ -69,7 +69,7 @@ def sampling_settings() -> tuple[Sampling, bool]:
             "top-p",
             0.01,
             1.0,
-            1.0,
+            USUAL.top_p,
             0.05,
             key=live_state.TOP_P,
             persist_state="session",
@@ -79,7 +79,7 @@ def sampling_settings() -> tuple[Sampling, bool]:
             "top-k",
             0,
             LARGEST_TOP_K,
-            0,
+            USUAL.top_k,
             key=live_state.TOP_K,
             persist_state="session",
             help="Draw from this many of the most likely tokens; 0 is off.",
@@ -91,7 +91,7 @@ def sampling_settings() -> tuple[Sampling, bool]:
             "Longest answer, tokens",
             1,
             LONGEST,
-            128,
+            USUAL.max_tokens,
             key=live_state.LENGTH,
             persist_state="session",
         )

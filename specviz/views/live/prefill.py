@@ -16,8 +16,12 @@ from specviz.views.shared.arm_choice import (
     usual_shape,
 )
 
-LONGEST, LARGEST_SEED, USUAL_SEED, LARGEST_TOP_K = 4096, 2**31 - 1, 7, 1000
-"""What Live's fields take, and the seed they begin with."""
+LONGEST, LARGEST_SEED, LARGEST_TOP_K = 4096, 2**31 - 1, 1000
+"""What Live's fields take."""
+
+USUAL_SEED = 7
+USUAL = Sampling(seed=USUAL_SEED)
+"""What they begin with."""
 
 
 def arm_choice(config: RunConfig) -> ArmChoice:

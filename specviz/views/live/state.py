@@ -14,6 +14,7 @@ from specviz.config import Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.servers.client.probe import FoundServer
+from specviz.views.live.prefill import USUAL, USUAL_SEED
 from specviz.views.shared.arm_choice import (
     ASK,
     DEFAULT_ARMS,
@@ -96,11 +97,11 @@ def sampling() -> Sampling:
     """The sampling as currently set."""
     said = st.session_state
     return Sampling(
-        temperature=float(said.get(TEMPERATURE, 0.0)),
-        top_p=float(said.get(TOP_P, 1.0)),
-        max_tokens=int(said.get(LENGTH, 128)),
-        seed=int(said.get(SEED, 7)),
-        top_k=int(said.get(TOP_K, 0)),
+        temperature=float(said.get(TEMPERATURE, USUAL.temperature)),
+        top_p=float(said.get(TOP_P, USUAL.top_p)),
+        max_tokens=int(said.get(LENGTH, USUAL.max_tokens)),
+        seed=int(said.get(SEED, USUAL_SEED)),
+        top_k=int(said.get(TOP_K, USUAL.top_k)),
     )
 
 
