@@ -1,7 +1,8 @@
-"""What a process takes from itself before it runs what others wrote: it cannot get it back.
+"""How a process is started that runs what others wrote, and what it takes from itself before.
 
-Users' SQL runs in such a process, and programs that a model wrote. Linux has all of it; elsewhere
-there are DuckDB's own settings or Python's audit hooks, and the parent's kill.
+It cannot get that back. Users' SQL runs in such a process, and programs that a model wrote. Linux
+has all of it; elsewhere there are DuckDB's own settings or Python's audit hooks, and the parent's
+kill.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import signal
 import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,6 +26,17 @@ _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 2, 1 << 3, 1 << 14
 _FIRST_ACCESSES = (1 << 13) - 1
 _BIND_AND_CONNECT = 3
 _O_PATH = 0o10000000
+
+
+def isolated_command(module: str, *arguments: int | str, options: Sequence[str] = ()) -> list[str]:
+    """The command line of a Python that calls `main(*arguments)` of `module`.
+
+    Isolated (-I): no user's settings of Python, and modules from where this process has them.
+    `options` are further ones of Python's.
+    """
+    paths = [os.path.abspath(place) for place in sys.path if place]
+    start = f"import sys; sys.path[:] = {paths!r}; from {module} import main; main(*{arguments!r})"
+    return [sys.executable, "-I", *options, "-c", start]
 
 
 def end_with(parent: int) -> None:

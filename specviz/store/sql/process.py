@@ -8,13 +8,13 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from specviz.confinement import isolated_command
 from specviz.errors import StoreError
 from specviz.store.sql.frames import HEADER, MOST_BYTES, packed, unpacked
 
@@ -24,11 +24,7 @@ CHUNK = 1 << 20
 WAITING_EVERY_S = 0.1
 DYING_S = 5.0
 
-_START = (
-    "import sys; sys.path[:] = sys.argv[3:]; "
-    "from specviz.store.sql.child import main; main(int(sys.argv[1]), sys.argv[2])"
-)
-"""Isolated (-I): no user's settings of Python, and modules from where this process has them."""
+_CHILD = "specviz.store.sql.child"
 
 _ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR")
 _OF_A_LAKE = ("HOME", "PG", "AWS_", "DUCKDB_S3_")
@@ -55,11 +51,10 @@ class SqlProcess:
         Raises StoreError.
         """
         self._folder = folder
-        paths = [os.path.abspath(place) for place in sys.path if place]
         try:
             folder.mkdir(mode=0o700, parents=True)
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _START, str(os.getpid()), str(folder), *paths],
+                isolated_command(_CHILD, os.getpid(), str(folder)),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

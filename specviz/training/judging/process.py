@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import tempfile
 from typing import IO, Any
 
+from specviz.confinement import isolated_command
 from specviz.training.judging.child import MOST_WRITTEN_BYTES, PROCESSOR_S
 from specviz.training.judging.trials import Trial
 
 DEADLINE_S = 20.0
 """A program that only waits uses no processor time. The reference needs 0.1 s on a free machine."""
 
-_START = (
-    "import sys; sys.path[:] = sys.argv[1:]; "
-    "from specviz.training.judging.child import main; main()"
-)
-"""Isolated (-I): no user's settings of Python, and modules from where this process has them."""
+_CHILD = "specviz.training.judging.child"
 
 
 class Stopped(Exception):
@@ -45,9 +40,8 @@ def outcomes(source: str, trials: list[Trial]) -> list[str]:
 
 def _run(request: bytes, folder: str, results: IO[bytes]) -> int:
     """The exit status of the child, -N after signal N."""
-    paths = [os.path.abspath(place) for place in sys.path if place]
     child = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-B", "-c", _START, *paths],
+        isolated_command(_CHILD, options=("-S", "-B")),
         stdin=subprocess.PIPE,
         stdout=results,
         stderr=subprocess.DEVNULL,
