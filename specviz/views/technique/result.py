@@ -114,7 +114,7 @@ def show_folds(found: Recommendation) -> None:
     if found.method is not None:
         with fold("Launch command and router") as box:
             if box.open:
-                _how(found)
+                _how(found, found.method)
     if found.expected:
         with fold("Expected figures") as box:
             if box.open:
@@ -149,37 +149,30 @@ def show_questions(found: Recommendation) -> None:
             )
 
 
-def _how(found: Recommendation) -> None:
-    if found.method is None:
-        st.text(
-            "Nothing to start: plain decoding."
-            if found.speculate is Speculate.OFF
-            else "Answer the open questions to get the launch command."
-        )
-        return
-    target, draft = _models(found)
+def _how(found: Recommendation, method: Method) -> None:
+    target, draft = _models(found, method)
     k = found.k.k if found.k else None
     try:
-        command = serving_command(launcher_of(EngineKind.VLLM), target, found.method, draft, k)
+        command = serving_command(launcher_of(EngineKind.VLLM), target, method, draft, k)
     except UsageError as error:
         st.text(f"{error} specviz runs it in the embedded engine (Live, Benchmark).")
     else:
         st.code(command, language="bash", wrap_lines=True)
         if names := unnamed(command):
             st.caption(f"Replace {escaped(', '.join(names))}.")
-        if note := version_note(launcher_of(EngineKind.VLLM), found.method):
+        if note := version_note(launcher_of(EngineKind.VLLM), method):
             st.caption(note)
     if found.router is not None:
         st.markdown("**For a router**")
         st.code(found.router.toml(), language="toml", wrap_lines=True)
 
 
-def _models(found: Recommendation) -> tuple[str | None, str | None]:
+def _models(found: Recommendation, method: Method) -> tuple[str | None, str | None]:
     """The models of the command: the named pair, else the demo family where it was measured."""
     if state.names_a_pair():
         target, draft = (str(state.value_of(name)) for name in (state.TARGET, state.DRAFT))
-        return target, draft if found.method is Method.DRAFT_MODEL else found.draft
-    demo = METHODS[found.method].demo_draft if found.method else None
+        return target, draft if method is Method.DRAFT_MODEL else found.draft
+    demo = METHODS[method].demo_draft
     if demo is not None and found.draft == demo.name:
         names = (folder.relative_to(PROJECT_ROOT).as_posix() for folder in (DEMO_TARGET, demo))
         return next(names), next(names)
