@@ -30,6 +30,11 @@ def probability_text(value: float | None) -> str | None:
     return "<0.001" if 0 < value < 0.0005 else f"{value:.3f}"
 
 
+def counted(number: int, noun: str, several: str | None = None) -> str:
+    """`1 arm`, `6 arms`, `1,240 requests`; `several` where it is not the noun with an s."""
+    return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"
+
+
 def percent(share: float) -> str:
     """`58 %` of 0.58."""
     return f"{100 * share:.0f} %"

@@ -6,6 +6,7 @@ from enum import StrEnum
 from math import ceil, log, log10
 
 from specviz.analysis.interval import PROMPTS_NEEDED, student_quantile
+from specviz.analysis.text import counted
 
 MOST_PROMPTS = 1000
 """A larger number of further prompts is not worked out: nobody would run them for this."""
@@ -70,8 +71,7 @@ def undecided_text(more: int | None) -> str:
 def no_interval_text(prompts: int, blocks: int | None) -> str:
     """Why there is no interval, and so no verdict."""
     if prompts < PROMPTS_NEEDED:
-        counted = "1 prompt" if prompts == 1 else f"{prompts} prompts"
-        return f"not decided: {counted}, {PROMPTS_NEEDED} needed"
+        return f"not decided: {counted(prompts, 'prompt')}, {PROMPTS_NEEDED} needed"
     if blocks == 1:
         return "not decided: all prompts ran in one block"
     return "not decided: no interval"

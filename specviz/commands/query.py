@@ -66,7 +66,7 @@ def _print(found: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from specviz.analysis.text import terminal_text
+    from specviz.analysis.text import counted, terminal_text
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in found["columns"]:
@@ -80,7 +80,7 @@ def _print(found: dict[str, Any]) -> None:
     console.print(table)
     rows = len(found["rows"])
     more = f"; there are more: --limit {10 * rows}" if found["truncated"] else ""
-    shown = f"{rows:,} row{'' if rows == 1 else 's'}, {found['elapsed_ms']:.0f} ms{more}"
+    shown = f"{counted(rows, 'row')}, {found['elapsed_ms']:.0f} ms{more}"
     Console(stderr=True, highlight=False).print(Text(shown, style="dim"), soft_wrap=True)
 
 

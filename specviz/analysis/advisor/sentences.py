@@ -8,7 +8,7 @@ from specviz.analysis.advisor.k import KChoice
 from specviz.analysis.advisor.recommend import Reason, Recommendation
 from specviz.analysis.advisor.technique import technique_name
 from specviz.analysis.benchmark.results import Speedup
-from specviz.analysis.text import digits
+from specviz.analysis.text import counted, digits
 from specviz.analysis.verdict import Verdict, gain_text
 from specviz.methods import Method
 
@@ -56,7 +56,7 @@ def certainty(found: Recommendation) -> str:
     if found.leaf is None:
         return "Not decided by the answers so far."
     open_ones = len(found.missing)
-    rest = f"; {open_ones} open question{'s' * (open_ones != 1)} could change it" * bool(open_ones)
+    rest = f"; {counted(open_ones, 'open question')} could change it" if open_ones else ""
     return f"By rules of thumb, nothing was measured{rest}."
 
 

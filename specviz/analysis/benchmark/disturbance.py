@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from specviz.analysis.benchmark.machine_use import MachineUse
+from specviz.analysis.text import counted
 from specviz.config import RunStatus
 
 if TYPE_CHECKING:
@@ -48,10 +49,10 @@ class Disturbance:
         use = MachineUse(
             self.others_share or 0.0, self.steal_share or 0.0, None, self.gpu_others_share
         )
-        blocks = "block" if self.blocks == 1 else "blocks"
+        blocks = counted(self.blocks, "block")
         were = "was" if self.disturbed == 1 else "were"
         return (
-            f"{self.disturbed} of {self.blocks} {blocks} {were} measured while {use.text}: "
+            f"{self.disturbed} of {blocks} {were} measured while {use.text}: "
             "these times may be too long."
         )
 

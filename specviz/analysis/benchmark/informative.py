@@ -13,6 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from specviz.analysis.benchmark.families import without_k
+from specviz.analysis.text import counted
 from specviz.methods import Method
 
 Place = tuple[float, int]
@@ -121,15 +122,11 @@ def why_text(chosen: Contents, need: Need, stored: int) -> str | None:
         return None
     found = chosen.has(need)
     amounts = [
-        f"{_counted(found, need.value)} next to plain decoding"
+        f"{counted(found, need.value)} next to plain decoding"
         if found
         else f"no {need.value} next to plain decoding",
-        _counted(chosen.requests, "request"),
-        _counted(chosen.categories, "category", "categories"),
-        *([_counted(chosen.loads, "load")] if need is not Need.LOADS else []),
+        counted(chosen.requests, "request"),
+        counted(chosen.categories, "category", "categories"),
+        *([counted(chosen.loads, "load")] if need is not Need.LOADS else []),
     ]
     return f"The most informative of {stored}: {', '.join(amounts)}."
-
-
-def _counted(number: int, noun: str, several: str | None = None) -> str:
-    return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"

@@ -17,6 +17,7 @@ from specviz.analysis.benchmark.quantiles import too_few
 from specviz.analysis.benchmark.results import Acceptance, ArmState, Cell, Speedup
 from specviz.analysis.benchmark.speedup import TIME_PER_TOKEN
 from specviz.analysis.interval import PROMPTS_NEEDED
+from specviz.analysis.text import counted
 from specviz.methods import Method
 
 MEANS_APART = 0.02
@@ -121,7 +122,7 @@ def _few_prompts(speedup: Speedup | None) -> str | None:
             "All prompts ran in one block and share its slow moments: the speed-up has no "
             "interval. More prompts make more blocks."
         )
-    prompts = "1 prompt is" if speedup.prompts == 1 else f"{speedup.prompts} prompts are"
+    prompts = counted(speedup.prompts, "prompt is", "prompts are")
     return f"{prompts} too few for an interval of the speed-up ({PROMPTS_NEEDED} needed)."
 
 

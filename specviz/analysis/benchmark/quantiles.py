@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from specviz.analysis.benchmark.results import Quantiles
+from specviz.analysis.text import counted
 
 VALUES_NEEDED = {"P90": 10, "P95": 20, "P99": 100}
 """With fewer values a quantile is just the largest or the one next to it: 1 / (1 - q)."""
@@ -33,6 +34,6 @@ def too_few(quantiles_of_cell: Sequence[Quantiles | None]) -> str | None:
     weak = [f"{name} (needs {n})" for name, n in VALUES_NEEDED.items() if fewest < n]
     if not counts or not weak:
         return None
-    verb, values = "rest" if len(weak) > 1 else "rests", "value" if fewest == 1 else "values"
+    verb = "rest" if len(weak) > 1 else "rests"
     names = " and ".join(filter(None, [", ".join(weak[:-1]), weak[-1]]))
-    return f"{names} {verb} on as few as {fewest} {values}."
+    return f"{names} {verb} on as few as {counted(fewest, 'value')}."

@@ -9,6 +9,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
+from specviz.analysis.text import counted
 from specviz.errors import UsageError
 from specviz.store.exchange.arrival import Arrived, put
 from specviz.store.exchange.labels import ImportLabels
@@ -140,8 +141,4 @@ def _notes(outcome: Arrived) -> list[str]:
 
 
 def _counted(ids: dict[str, list[str]]) -> str:
-    return " and ".join(_count(len(found), noun) for noun, found in ids.items())
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return " and ".join(counted(len(found), noun) for noun, found in ids.items())

@@ -11,6 +11,7 @@ from specviz.analysis.compare.config_diff import Field, config_diff, facts_of_ru
 from specviz.analysis.compare.paired import FIGURES, Change, changes, shared_prompts
 from specviz.analysis.compare.positions import PositionRate, rates_by_position
 from specviz.analysis.compare.reasons import not_for_times, to_mind
+from specviz.analysis.text import counted
 from specviz.store.history.comparison import ComparedToolResult
 from specviz.views.compare import tables
 from specviz.views.compare.figures.changes import ChangeDot, paired_changes
@@ -19,7 +20,7 @@ from specviz.views.compare.opened import Compared, RunArm
 from specviz.views.shared import pages
 from specviz.views.shared.charts import TOOLBAR
 from specviz.views.shared.tables import show_figures
-from specviz.views.shared.text import counted, escaped
+from specviz.views.shared.text import escaped
 
 KEPT = 32
 CHANCE = (

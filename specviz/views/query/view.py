@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from specviz.analysis.text import counted
 from specviz.errors import SpecvizError
 from specviz.store import Store
 from specviz.store.saved import NAME_CHARACTERS
@@ -101,7 +102,7 @@ def _asked(store: Store, sql: str, limit_rows: int, place: DeltaGenerator) -> Sq
 def _facts(asked: Asked, found: SqlResult) -> None:
     """How many rows, how long it took, and whether there are more."""
     rows = len(found.rows)
-    facts = f"{rows:,} row{'' if rows == 1 else 's'} · {found.elapsed_ms:,.0f} ms"
+    facts = f"{counted(rows, 'row')} · {found.elapsed_ms:,.0f} ms"
     if found.data_as_of is not None:
         facts = f"{facts} · data of {found.data_as_of:%d %B %Y, %H:%M:%S} UTC"
     limit_rows = query_state.row_limit()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from specviz.analysis.text import terminal_text
+from specviz.analysis.text import counted, terminal_text
 from specviz.config import RunStatus
 from specviz.machine import hardware_summary
 from specviz.store import Store
@@ -25,7 +25,7 @@ from specviz.views.runs.rerun import (
 )
 from specviz.views.shared import pages
 from specviz.views.shared.exchange import export_control
-from specviz.views.shared.text import counted, escaped
+from specviz.views.shared.text import escaped
 
 MAX_ARMS = 4
 """What Live has controls for."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from specviz.analysis.text import shortened, terminal_text
+from specviz.analysis.text import counted, shortened, terminal_text
 from specviz.store.history.history import HistoryRow, Kind
 from specviz.views.shared.text import CATEGORY_NAMES
 
@@ -56,7 +56,7 @@ def table_of(rows: Sequence[HistoryRow], columns: Sequence[str] = COLUMNS) -> pd
 
 def _arm(row: HistoryRow) -> str:
     if row.item.kind in (Kind.BENCHMARK, Kind.PROMPT) and row.methods:
-        return f"{row.num_runs} {'run' if row.num_runs == 1 else 'runs'}: {', '.join(row.methods)}"
+        return f"{counted(row.num_runs, 'run')}: {', '.join(row.methods)}"
     return row.title
 
 

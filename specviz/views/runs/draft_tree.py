@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.text import probability_text, token_name
+from specviz.analysis.text import counted, probability_text, token_name
 from specviz.analysis.verdict_text import judgement_text
 from specviz.figures.draft_tree import draft_tree
 from specviz.trace import Origin, Step, TokenDecision
@@ -74,7 +74,7 @@ def _summary(step: Step) -> str:
     own = [token for token in step.emitted if token.origin is not Origin.ACCEPTED]
     then = f", then {own[-1].origin.value} {token_name(own[-1].text)}" if own else ""
     depth = max(token.depth for token in step.drafted)
-    words = [f"drafted {len(step.drafted)} in {depth} {'depth' if depth == 1 else 'depths'}"]
+    words = [f"drafted {len(step.drafted)} in {counted(depth, 'depth')}"]
     words.append(f"accepted {step.num_accepted}{then}")
     if step.matched_tokens is not None:
         words.append(f"the lookup matched the last {step.matched_tokens} tokens")

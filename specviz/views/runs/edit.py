@@ -10,7 +10,7 @@ import streamlit as st
 from duckdb import DuckDBPyConnection
 from streamlit.delta_generator import DeltaGenerator
 
-from specviz.analysis.text import terminal_text
+from specviz.analysis.text import counted, terminal_text
 from specviz.errors import SpecvizError
 from specviz.store import Store
 from specviz.store.history import edits
@@ -19,7 +19,7 @@ from specviz.store.history.edits import KEPT_DELETED
 from specviz.store.history.history import HistoryRow, Item, Kind, read_choices
 from specviz.views.runs import state
 from specviz.views.shared.messages import show_error
-from specviz.views.shared.text import counted, escaped
+from specviz.views.shared.text import escaped
 
 NOUNS = {Kind.RUN: "run", Kind.BENCHMARK: "benchmark", Kind.TOOL_RESULT: "result from elsewhere"}
 

@@ -8,7 +8,7 @@ from math import ceil
 
 import streamlit as st
 
-from specviz.analysis.text import size_text, terminal_text
+from specviz.analysis.text import counted, size_text, terminal_text
 from specviz.store import Store
 from specviz.store.history.history import (
     History,
@@ -211,7 +211,7 @@ def _nothing() -> None:
 def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
     """The size of the database, where to ask all runs, and pages."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{total:,} {'line' if total == 1 else 'lines'} · {_room(store, chosen)}")
+        st.caption(f"{counted(total, 'line')} · {_room(store, chosen)}")
         st.space("stretch")
         pages.link(
             pages.QUERY,

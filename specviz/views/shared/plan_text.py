@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from specviz.analysis.text import duration
+from specviz.analysis.text import counted, duration
 from specviz.bench.plan import Plan
 from specviz.bench.progress import BenchPhase, Progress
 from specviz.bench.schedule import rounds_of_arms
-from specviz.views.shared.text import counted, status_name
+from specviz.views.shared.text import status_name
 
 
 def plan_summary(plan: Plan, prompts: int, turns: int, servers_at_once: int) -> str:
@@ -63,4 +63,4 @@ def _servers(plan: Plan) -> str:
     started = sum(arm.starts_server for arm in plan.arms)
     if not started:
         return "no server is started"
-    return "1 vLLM server is started" if started == 1 else f"{started} vLLM servers are started"
+    return counted(started, "vLLM server is started", "vLLM servers are started")

@@ -1,4 +1,4 @@
-"""How the pages write texts, counts and names."""
+"""How the pages write texts and names."""
 
 from __future__ import annotations
 
@@ -20,11 +20,6 @@ _MARKDOWN = "\\`*_{}[]()#+-.!|<>~$:&"
 def escaped(text: str) -> str:
     """Markdown that shows text of models, users, servers and files exactly as written."""
     return "".join(f"\\{sign}" if sign in _MARKDOWN else sign for sign in text)
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 arm`, `6 arms`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def status_name(status: RunStatus | BenchPhase) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from specviz.analysis.advisor.measured import Option
+from specviz.analysis.text import counted
 from specviz.figures.style import plain, styled
 from specviz.palette import BASELINE, GREEN, GREY, ORANGE
 
@@ -49,6 +50,6 @@ def gains(options: Sequence[Option]) -> go.Figure:
 
 
 def _name(one: Option, with_temperature: bool) -> str:
-    requests = f"{one.concurrency} request{'s' * (one.concurrency != 1)} at once"
+    requests = f"{counted(one.concurrency, 'request')} at once"
     verdict = "" if one.gains is not None else ": undecided"
     return f"{requests}{f', {one.temperature:g}' if with_temperature else ''}{verdict}"
