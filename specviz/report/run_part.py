@@ -16,19 +16,8 @@ HEAD = (
     *("acceptance", "accept. length", "fidelity"),
 )
 CONFIGURATION = (
-    *(
-        "engine",
-        "method",
-        "k",
-        "model",
-        "draft",
-        "temperature",
-        "top_p",
-        "top_k",
-        "max_tokens",
-        "seed",
-    ),
-    *("concurrency", "request_rate", "prompt_set", "traced"),
+    *("engine", "method", "k", "model", "draft", "temperature", "top_p", "top_k", "max_tokens"),
+    *("seed", "concurrency", "request_rate", "prompt_set", "traced"),
 )
 ENVIRONMENT = (
     *("hardware", "server_url", "server_version", "git_revision", "specviz_version"),
