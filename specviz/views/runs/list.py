@@ -101,31 +101,27 @@ def show_empty(store: Store) -> None:
 
 def _heading(store: Store) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.segmented_control(
-            "View",
-            [state.STORED, state.DELETED],
-            default=state.STORED,
-            required=True,
-            key=state.VIEW,
-            on_change=state.first_page,
-            label_visibility="collapsed",
-            bind="query-params",
-        )
-        st.segmented_control(
-            "Lines",
-            [state.TOGETHER, state.SINGLE, state.PROMPTS],
-            default=state.TOGETHER,
-            required=True,
-            key=state.LINES,
-            on_change=state.first_page,
-            label_visibility="collapsed",
-            bind="query-params",
-            help=LINES_HELP,
-        )
+        _switch("View", (state.STORED, state.DELETED), state.VIEW)
+        _switch("Lines", (state.TOGETHER, state.SINGLE, state.PROMPTS), state.LINES, LINES_HELP)
         st.space("stretch")
         choose_columns()
         views_button(store)
         import_button(store)
+
+
+def _switch(label: str, options: Sequence[str], key: str, help_text: str | None = None) -> None:
+    """What the list shows: the first of `options`, until another is chosen."""
+    st.segmented_control(
+        label,
+        options,
+        default=options[0],
+        required=True,
+        key=key,
+        on_change=state.first_page,
+        label_visibility="collapsed",
+        bind="query-params",
+        help=help_text,
+    )
 
 
 def _prompt_banner(store: Store, key: str) -> None:
