@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from specviz.analysis.benchmark.machine_use import MachineUse
+from specviz.analysis.text import percent
 from specviz.bench.arm import BenchArm
 from specviz.bench.block import Answered, Block, Talk
 from specviz.bench.control import Control
@@ -211,7 +212,7 @@ class Repeats:
             first = measured.repeats
             assert first is not None
             is_better = use is not None and use.taken_share < first.taken_share
-            others = f"{100 * first.taken_share:.0f} %"
+            others = percent(first.taken_share)
             reason = f"Others took {others} of the machine: measured again."
             rows = [
                 sample_row(measured.run_id, measured.round_id, measured.block, answered)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from specviz.analysis.text import percent
+
 TAKEN_SHARE = 0.10
 """What others may take before a block is disturbed. An engine that needs every core loses at most
 the share that others take, so what stays unmarked is at most 10 % too slow. The kernel counts in
@@ -56,11 +58,11 @@ class MachineUse:
         """What others took, in words that follow `while`."""
         gpu = self.gpu_others_share or 0.0
         if gpu > min(1.0, self.others_share + self.steal_share):
-            return f"other processes used {100 * gpu:.0f} % of a GPU"
+            return f"other processes used {percent(gpu)} of a GPU"
         if self.steal_share > self.others_share:
-            stolen = f"{100 * self.steal_share:.0f} %"
+            stolen = percent(self.steal_share)
             return f"the host gave {stolen} of this virtual machine's processor to others"
-        return f"something else used {100 * self.others_share:.0f} % of the processor"
+        return f"something else used {percent(self.others_share)} of the processor"
 
 
 def use_between(

@@ -8,7 +8,7 @@ from specviz.analysis.cost.answer import Answer, answer
 from specviz.analysis.cost.basis import Basis, Way
 from specviz.analysis.cost.payback import Payback
 from specviz.analysis.cost.request import cost_per_request
-from specviz.analysis.text import digits, dollars, dollars_with, percent_with
+from specviz.analysis.text import digits, dollars, dollars_with, percent, percent_with
 from specviz.views.cost.case import Case
 
 WORDS = frozenset({"technique", "verdict", "training paid back"})
@@ -59,7 +59,7 @@ def load_table(basis: Basis, way: Way, usd_per_hour: float) -> pd.DataFrame:
                 "requests/h with": digits(fast),
                 "$ per request without": dollars(cost_per_request(usd_per_hour, plain)),
                 "$ per request with": dollars(cost_per_request(usd_per_hour, fast)),
-                "saving": f"{100 * (1 - plain / fast):.0f} %",
+                "saving": percent(1 - plain / fast),
             }
         )
     return pd.DataFrame(rows)

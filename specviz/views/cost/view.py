@@ -153,12 +153,12 @@ def _notes(case: Case) -> None:
     """How busy the hardware is, and the figures' limits."""
     question = case.question
     without, fast = (
-        100 * question.requests_per_day / (24 * served.requests_per_hour.value)
+        percent(question.requests_per_day / (24 * served.requests_per_hour.value))
         for served in (question.baseline, question.method)
     )
     words = [
         f"${question.usd_per_hour:,.6g}/h. {question.requests_per_day:,.0f} requests/day keep this "
-        f"hardware busy {without:.0f} % of the day without and {fast:.0f} % with speculation: that "
+        f"hardware busy {without} of the day without and {fast} with speculation: that "
         "saves where idle GPU hours are not paid for, or where several such machines are needed.",
         "A month has 365/12 days; retraining is deducted from its saving, the first training not.",
     ]

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.analysis.overlap import overlap
-from specviz.analysis.text import digits
+from specviz.analysis.text import digits, percent
 from specviz.figures.timeline import timeline
 from specviz.methods import METHODS, Method
 from specviz.trace import Trace
@@ -61,7 +61,7 @@ def saved_table(traces: Mapping[str, Trace]) -> pd.DataFrame:
                 "both at once ms": found and digits(found.both_ms),
                 "took ms": digits(took),
                 "taking turns ms": digits(in_turns),
-                "saved": found and in_turns and f"{100 * found.both_ms / in_turns:.0f} %",
+                "saved": found and in_turns and percent(found.both_ms / in_turns),
                 "ms per token": digits(took / tokens),
             }
         )

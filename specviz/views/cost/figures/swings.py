@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from specviz.analysis.cost.sensitivity import SHARE, Swing
-from specviz.analysis.text import digits, dollars
+from specviz.analysis.text import digits, dollars, percent
 from specviz.figures.style import plain, styled
 from specviz.palette import BASELINE, BONUS, DRAFTING
 
@@ -45,4 +45,4 @@ def _title(swing: Swing) -> str:
     """`traffic, requests/day (± 20 %)`, or with the interval that it is moved by."""
     if swing.by_interval:
         return f"{plain(swing.name)} ({digits(swing.low_input)} to {digits(swing.high_input)})"
-    return f"{plain(swing.name)} (± {100 * SHARE:.0f} %)"
+    return f"{plain(swing.name)} (± {percent(SHARE)})"
