@@ -10,7 +10,7 @@ import pytest
 from app_process import running_app
 from playwright.sync_api import Page, expect
 from runs_samples import fill
-from test_runs_page import NAME_PX, TICK_PX, action, cell, click_cell, lines
+from test_runs_page import NAME_PX, TICK_PX, action, cell, click_cell, lines, tag
 
 pytestmark = pytest.mark.e2e
 
@@ -35,12 +35,7 @@ def test_runs_started_together_are_one_line_that_opens_side_by_side(
     expect(cell(table, "medusa · K 12 · tree, eagle3 · K 5")).to_be_attached()
     click_cell(table, 0, TICK_PX)
     expect(page.get_by_text("2 runs ticked")).to_be_visible()
-    action(page, "Tag").click()
-    tags = page.get_by_role("dialog").get_by_label("New tags")
-    tags.fill("both")
-    tags.press("Tab")
-    page.get_by_role("dialog").get_by_role("button", name="Save").click()
-    expect(page.get_by_role("dialog")).to_have_count(0)
+    tag(page, "both")
     page.goto(f"{runs_url}?runs_tags=both&runs_lines=Single+runs")
     lines(page, 2)
     page.get_by_text("Together", exact=True).click()

@@ -52,6 +52,17 @@ def action(page: Page, name: str) -> Locator:
     return page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True)
 
 
+def tag(page: Page, tags: str) -> None:
+    """Give the ticked lines these tags."""
+    action(page, "Tag").click()
+    dialog = page.get_by_role("dialog")
+    box = dialog.get_by_label("New tags")
+    box.fill(tags)
+    box.press("Tab")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+
+
 @pytest.mark.slow
 def test_filters_in_the_url_then_two_are_tagged_and_compared(page: Page, runs_url: str) -> None:
     page.goto(runs_url)
@@ -64,12 +75,7 @@ def test_filters_in_the_url_then_two_are_tagged_and_compared(page: Page, runs_ur
     click_cell(table, 0, TICK_PX)
     click_cell(table, 1, TICK_PX)
     expect(page.get_by_text("2 runs ticked")).to_be_visible()
-    action(page, "Tag").click()
-    tags = page.get_by_role("dialog").get_by_label("New tags")
-    tags.fill("to show, , x")
-    tags.press("Tab")
-    page.get_by_role("dialog").get_by_role("button", name="Save").click()
-    expect(page.get_by_role("dialog")).to_have_count(0)
+    tag(page, "to show, , x")
     page.goto(f"{runs_url}?runs_tags=to+show&{SINGLE}")
     table = lines(page, 2)
     click_cell(table, 0, TICK_PX)
