@@ -53,7 +53,7 @@ class View {
         this.writeAddress();
         this.reportOpened();
       },
-      copyLink: () => this.copyLink(),
+      copyFrom: (button) => this.copyFrom(button),
     });
     this.wire();
     this.reset();
@@ -277,8 +277,9 @@ class View {
     }
   }
 
+  /** Copy the address; the button says for a moment whether it could be. */
   async copyFrom(button) {
-    const label = button.textContent;
+    const label = (button.dataset.label ??= button.textContent); // it may be pressed twice
     setText(button, (await this.copyLink()) ? "Copied" : "Copy it from the address bar");
     window.setTimeout(() => setText(button, label), COPIED_MS);
   }

@@ -15,11 +15,11 @@ const MOST_CARDS = 8;
 
 /**
  * Wire `dialog`. `view` gives `arms()`, `moved(arm, index)` for every step that is shown, `closed()`
- * and `copyLink()`, which resolves to whether the address was copied.
+ * and `copyFrom(button)`, which copies the address and says on the button whether it could.
  */
 export function newPresentation(dialog, view) {
   const part = (name) => dialog.querySelector(`[data-show=${name}]`);
-  const names = ["title", "badge", "step", "text", "caption", "cards", "speed", "copy", "play"];
+  const names = ["title", "badge", "step", "text", "caption", "cards", "speed", "play"];
   const parts = Object.fromEntries(names.map((name) => [name, part(name)]));
   const presentation = { dialog, view, parts, stage: part("stage"), arm: null, index: 0, timer: 0 };
   resize(presentation, Number(remembered(SIZE_KEY)) || 1);
@@ -141,47 +141,46 @@ function wideBar(of, value) {
 
 // --- moving ----------------------------------------------------------------------------------------
 
-const PRESSES = {
-  ArrowRight: (it) => move(it, 1),
-  PageDown: (it) => move(it, 1),
-  ArrowLeft: (it) => move(it, -1),
-  PageUp: (it) => move(it, -1),
-  Home: (it) => stopAt(it, 0),
-  End: (it) => stopAt(it, it.arm.steps.length - 1),
-  ArrowDown: (it) => changeArm(it, 1),
-  ArrowUp: (it) => changeArm(it, -1),
-  " ": (it) => (it.timer ? pause(it) : play(it)),
-  "+": (it) => resize(it, it.size * SIZES.factor),
-  "=": (it) => resize(it, it.size * SIZES.factor),
-  "-": (it) => resize(it, it.size / SIZES.factor),
+const ACTIONS = {
+  back: (it) => move(it, -1),
+  forward: (it) => move(it, 1),
+  first: (it) => stopAt(it, 0),
+  last: (it) => stopAt(it, it.arm.steps.length - 1),
+  armBefore: (it) => changeArm(it, -1),
+  armAfter: (it) => changeArm(it, 1),
+  play: (it) => (it.timer ? pause(it) : play(it)),
+  smaller: (it) => resize(it, it.size / SIZES.factor),
+  larger: (it) => resize(it, it.size * SIZES.factor),
+  copy: (it, button) => it.view.copyFrom(button),
+  leave: (it) => it.dialog.close(),
+};
+
+const KEYS = {
+  ArrowRight: ACTIONS.forward,
+  PageDown: ACTIONS.forward,
+  ArrowLeft: ACTIONS.back,
+  PageUp: ACTIONS.back,
+  Home: ACTIONS.first,
+  End: ACTIONS.last,
+  ArrowDown: ACTIONS.armAfter,
+  ArrowUp: ACTIONS.armBefore,
+  " ": ACTIONS.play,
+  "+": ACTIONS.larger,
+  "=": ACTIONS.larger,
+  "-": ACTIONS.smaller,
 };
 
 function pressed(presentation, event) {
-  const press = PRESSES[event.key];
+  const press = KEYS[event.key];
   const elsewhere = event.target.closest("select") || (event.key === " " && event.target.closest("button"));
   if (!press || elsewhere || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
   press(presentation);
 }
 
-const CLICKS = {
-  back: (it) => move(it, -1),
-  forward: (it) => move(it, 1),
-  play: (it) => (it.timer ? pause(it) : play(it)),
-  smaller: (it) => resize(it, it.size / SIZES.factor),
-  larger: (it) => resize(it, it.size * SIZES.factor),
-  leave: (it) => it.dialog.close(),
-};
-
 function clicked(presentation, event) {
   const button = event.target.closest("button");
-  if (button === presentation.parts.copy) copyLink(presentation);
-  else if (button) CLICKS[button.dataset.press]?.(presentation);
-}
-
-async function copyLink({ view, parts }) {
-  setText(parts.copy, (await view.copyLink()) ? "Copied" : "Copy it from the address bar");
-  window.setTimeout(() => setText(parts.copy, "Copy link"), 2500);
+  if (button) ACTIONS[button.dataset.press]?.(presentation, button);
 }
 
 function move(presentation, by) {
