@@ -210,8 +210,6 @@ def _laid_out(figure: go.Figure, columns: int, rows: int, ground: Ground) -> go.
     figure.update_layout(
         height=drawn * ROW_PX + 20,
         margin={"l": 0, "r": 0, "t": 8, "b": 8},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
         hovermode="closest",
         hoverdistance=60,
         hoverlabel={

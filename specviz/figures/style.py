@@ -29,13 +29,15 @@ DARK = Ground("#0f1216", "#e8eaed", "#9aa3ad", "#3a414a", BONUS_ON_DARK)
 
 
 def styled(figure: go.Figure, *, x_title: str, y_title: str) -> go.Figure:
-    """Apply the style; titles name the quantity and its unit."""
+    """Apply the style; titles name the quantity and its unit.
+
+    The ground is the page's, by Streamlit's theme: a downloaded picture keeps it, so that the light
+    words of the dark page stay readable.
+    """
     figure.update_layout(
         margin={"l": 56, "r": 16, "t": 24, "b": 48},
         height=340,
         font={"size": 13},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
         legend={"orientation": "h", "y": 1.12, "x": 0},
         bargap=0.3,
     )
