@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from datetime import date
+from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
@@ -23,6 +24,9 @@ MOST_CELLS = 40
 MOST_GROUPS = 12
 LABELLED_CELLS = 240
 LABEL_CHARACTERS = 36
+TITLES_PX, CHARACTER_PX = 110, 7
+"""What the titles of a heat map take of its height; a character of a title, on average."""
+
 COLOURS = (*ARM_COLOURS, DRAFTING, BASELINE)
 DASHES = ("solid", "dot")
 
@@ -69,11 +73,12 @@ def _heat(
         first.setdefault((row[x], row[y]), float(row[value]))
     cells = [[first.get((one, other)) for one in across] for other in down]
     labelled = len(across) * len(down) <= LABELLED_CELLS
+    height = max(240, TITLES_PX + 34 * len(down))
     figure.add_heatmap(
         z=cells, xgap=2, ygap=2,
         colorscale=[[0, _faint(ground)], [1, ground.bonus]],
         colorbar={
-            "title": {"text": _label(plot.value), "side": "right"},
+            "title": {"text": _upright(plot.value, height), "side": "right"},
             "thickness": 12, "outlinewidth": 0,
         },
         textfont={"size": 11},
@@ -81,10 +86,9 @@ def _heat(
         customdata=[[f"{_label(o)}, {_label(a)}" for a in across] for o in down],
         hovertemplate="%{customdata}: %{z:.6~g}<extra></extra>", hoverongaps=False,
     )  # fmt: skip
-    styled(figure, x_title=_label(plot.x), y_title=_label(plot.y))
+    styled(figure, x_title=_label(plot.x), y_title=_upright(plot.y, height))
     figure.update_xaxes(**_ticks(across))
     figure.update_yaxes(**_ticks(down), autorange="reversed", showgrid=False)
-    height = max(240, 110 + 34 * len(down))
     figure.update_layout(height=height, margin={"l": 8, "t": 12})
     figure.update_yaxes(automargin=True)
     return figure
@@ -174,12 +178,21 @@ def _ordered(values: Iterable[Any]) -> list[Any]:
     return sorted(found)
 
 
-def _label(value: Any, most: int = LABEL_CHARACTERS) -> str:
+def _upright(name: str | None, height: int) -> str:
+    """A name that is read upwards, in as many lines as the plot's height makes of it."""
+    return "<br>".join(map(plain, wrap(_short(name), (height - TITLES_PX) // CHARACTER_PX)))
+
+
+def _label(value: Any) -> str:
     """A name or a value as one short line, escaped for plotly."""
+    return plain(_short(value))
+
+
+def _short(value: Any) -> str:
     if value is None:
         return "–"
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return plain(shortened(terminal_text(text), most))
+    return shortened(terminal_text(text), LABEL_CHARACTERS)
 
 
 def _is_number(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from html import unescape
 from typing import Any
 
 import plotly.graph_objects as go
@@ -32,6 +33,19 @@ def test_a_heat_map_has_each_row_in_its_cell() -> None:
     twice = [*rows, (2, "y", 9.0)]
     assert list(drawn(plot, twice).data[0].z[1]) == [3.5, None]
     assert left_out(plot, NAMES, twice) == "Several rows belong in one cell: the first is drawn."
+
+
+def test_the_titles_beside_a_low_heat_map_fit_its_height() -> None:
+    names = ["a", "the text that <i>was</i> asked for", "accepted, % of all the draft tokens"]
+    plot = Plot(PlotKind.HEAT, *names)
+    for rows, least, most in ((2, 2, 3), (12, 1, 1)):
+        cells = [("x", str(place), float(place)) for place in range(rows)]
+        figure = query_plot(plot, names, cells, LIGHT)
+        for title in (figure.data[0].colorbar.title, figure.layout.yaxis.title):
+            lines = title.text.split("<br>")
+            assert least <= len(lines) <= most
+            assert all(7 * len(unescape(line)) <= figure.layout.height - 110 for line in lines)
+            assert unescape(" ".join(lines)) in names
 
 
 def test_bars_stand_in_the_order_of_the_rows() -> None:
