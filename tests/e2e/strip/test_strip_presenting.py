@@ -142,6 +142,17 @@ def test_a_copied_link_opens_the_same_arm_step_and_time(open_strip: Opener) -> N
     other.context.close()
 
 
+def test_what_is_presented_is_copied_as_a_link(open_strip: Opener) -> None:
+    page = presented(open_strip, step=2, pane=DRAFT)
+    button = page.locator(".presentation [data-press=copy]")
+    for _ in range(2):
+        button.click()
+        expect(button).to_have_text("Copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert re.search(r"#arm=draft&step=3&present=yes$", link)
+    expect(button).to_have_text("Copy link")
+
+
 @pytest.mark.parametrize("named", ["arm=nobody&step=2&present=yes", "arm=draft&step=999&at=-3"])
 def test_a_link_to_what_is_not_there_opens_the_run(open_strip: Opener, named: str) -> None:
     page = open_strip("three_arms", mode="replay")
