@@ -7,6 +7,7 @@ import re
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from app_process import ROOT, running_app
@@ -157,3 +158,20 @@ def test_a_stored_run_takes_the_place_of_the_recorded_one(page: Page, app_url: s
     expect(page).not_to_have_url(re.compile("run="))
     page.goto(f"{app_url}/learn?section=Mechanisms&run=none")
     expect(page.get_by_test_id("stAlert")).to_contain_text("none", timeout=SLOW_MS)
+
+
+@pytest.mark.parametrize(("scheme", "ground"), [("light", "#ffffff"), ("dark", "#0f1216")])
+def test_a_chart_as_a_file_has_the_ground_of_the_page(
+    page: Page, app_url: str, scheme: Literal["light", "dark"], ground: str
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{app_url}/learn")
+    chart = page.locator(".js-plotly-plot").first
+    chart.hover(timeout=SLOW_MS)
+    with page.expect_download() as download:
+        chart.locator("[data-title^='Download plot']").click()
+    picture = download.value.path().read_text(encoding="utf-8")
+    filled = r'<rect x="0" y="0"[^>]*fill: rgb\((\d+), (\d+), (\d+)\); fill-opacity: 1'
+    colour = re.search(filled, picture)
+    assert colour is not None
+    assert "#" + "".join(f"{int(part):02x}" for part in colour.groups()) == ground
