@@ -6,6 +6,7 @@ Left out is what Streamlit draws and no option of it changes (`STREAMLITS`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -73,10 +74,9 @@ def theme(request: pytest.FixtureRequest) -> str:
 def test_no_page_has_a_violation_of_ours(
     chromium: Browser, app_url: str, address: str, theme: str, width: int
 ) -> None:
-    page = opened(chromium, theme, width)
-    page.goto(f"{app_url}/{address}")
-    assert violations(page) == []
-    page.context.close()
+    with opened(chromium, theme, width) as page:
+        page.goto(f"{app_url}/{address}")
+        assert violations(page) == []
 
 
 @pytest.mark.parametrize("width", [pytest.param(640, marks=pytest.mark.slow), 1280])
@@ -84,29 +84,30 @@ def test_no_page_has_a_violation_of_ours(
 def test_no_state_has_a_violation_of_ours(
     chromium: Browser, app_url: str, state: str, theme: str, width: int
 ) -> None:
-    page = opened(chromium, theme, width)
-    page.goto(f"{app_url}/")
-    STATES[state](page)
-    assert violations(page) == []
-    page.context.close()
+    with opened(chromium, theme, width) as page:
+        page.goto(f"{app_url}/")
+        STATES[state](page)
+        assert violations(page) == []
 
 
 def test_axe_finds_what_is_wrong(chromium: Browser) -> None:
-    page = opened(chromium, "light", 1280)
-    page.set_content("<main><p style='color:#bbb'>pale</p><button></button></main>")
-    found = {found.split(":")[0] for found in found_by_axe(page)}
+    with opened(chromium, "light", 1280) as page:
+        page.set_content("<main><p style='color:#bbb'>pale</p><button></button></main>")
+        found = {found.split(":")[0] for found in found_by_axe(page)}
     assert {"color-contrast", "button-name"} <= found
-    page.context.close()
 
 
-def opened(chromium: Browser, theme: str, width: int) -> Page:
+@contextmanager
+def opened(chromium: Browser, theme: str, width: int) -> Iterator[Page]:
+    """An empty page, closed also after a failure: its page would go on beside the next test."""
     context = chromium.new_context(
         viewport={"width": width, "height": 900},
         color_scheme="dark" if theme == "dark" else "light",
         reduced_motion="reduce",  # colours on their way would be judged
     )
     context.set_default_timeout(SLOW_MS)
-    return context.new_page()
+    with closing(context):
+        yield context.new_page()
 
 
 def violations(page: Page) -> list[str]:
