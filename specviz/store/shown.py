@@ -7,28 +7,22 @@ own store first. Commands and their routes know one's own store only.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from duckdb import DuckDBPyConnection
 
-from specviz.errors import StoreError
 from specviz.store.runs.tables import insert, to_utc
 from specviz.store.shipped import Recorded, Shipped
 from specviz.store.store import Store
 
-
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """What a store has: runs, benchmarks or results of other tools (deleted ones, too, while they
-    can be restored), benchmarks, something of the ids asked for, and the mark of a hidden sample.
-    """
-
-    has_runs: bool
-    has_benchmarks: bool
-    has_asked: bool
-    hides_sample: bool
+_KEYS = (
+    ("runs", "run_id"),
+    ("runs", "group_id"),
+    ("benchmarks", "benchmark_id"),
+    ("elsewhere", "elsewhere_id"),
+)
+"""Where an id of an address may be."""
 
 
 class Shown:
@@ -41,13 +35,11 @@ class Shown:
     def runs(self, ids: Sequence[str] = ()) -> Store:
         """What pages of runs are about. `ids` of runs, groups, benchmarks and results that an
         address names win over everything else. Raises StoreError."""
-        holding = self._own.read(read_holding, ids)
-        return self._chosen(holding, ids, is_empty=not holding.has_runs)
+        return self._chosen(ids, has_runs)
 
     def benchmarks(self, ids: Sequence[str] = ()) -> Store:
         """What pages of benchmarks are about; see `runs`."""
-        holding = self._own.read(read_holding, ids)
-        return self._chosen(holding, ids, is_empty=not holding.has_benchmarks)
+        return self._chosen(ids, has_benchmarks)
 
     @property
     def recorded(self) -> Recorded | None:
@@ -60,7 +52,7 @@ class Shown:
 
     def can_come_back(self) -> bool:
         """Whether there is a sample, and it was hidden. Raises StoreError."""
-        return self._shipped is not None and self._own.read(read_holding).hides_sample
+        return self._shipped is not None and self._own.read(hides_sample)
 
     def hide(self) -> None:
         """Show the sample no more, until `bring_back`. Raises StoreError."""
@@ -72,35 +64,38 @@ class Shown:
 
     def prepare(self) -> None:
         """Open the sample in the background where a page will show it. Raises StoreError."""
-        holding = self._own.read(read_holding)
-        is_whole = holding.has_runs and holding.has_benchmarks
-        if self._shipped is not None and not is_whole and not holding.hides_sample:
+        if self._shipped is not None and self._is_due(has_benchmarks):
             threading.Thread(target=self._shipped.store, name="sample", daemon=True).start()
 
-    def _chosen(self, holding: Holding, ids: Sequence[str], *, is_empty: bool) -> Store:
-        is_due = is_empty and not holding.hides_sample
-        if holding.has_asked or self._shipped is None or not (ids or is_due):
+    def _chosen(self, ids: Sequence[str], has_any: Callable[[DuckDBPyConnection], bool]) -> Store:
+        if self._shipped is None or self._own.read(has_one_of, ids):
             return self._own
-        sample = self._shipped.store()
-        if sample is not None and (is_due or sample.read(read_holding, ids).has_asked):
+        is_due = self._is_due(has_any)
+        sample = self._shipped.store() if ids or is_due else None
+        if sample is not None and (is_due or sample.read(has_one_of, ids)):
             return sample
         return self._own
 
+    def _is_due(self, has_any: Callable[[DuckDBPyConnection], bool]) -> bool:
+        return not self._own.read(has_any) and not self._own.read(hides_sample)
 
-def read_holding(cursor: DuckDBPyConnection, ids: Sequence[str] = ()) -> Holding:
-    cursor.execute(
-        "SELECT EXISTS (FROM runs) OR EXISTS (FROM benchmarks) OR EXISTS (FROM elsewhere), "
-        "EXISTS (FROM benchmarks), "
-        "EXISTS (FROM runs WHERE list_contains($ids, run_id) OR list_contains($ids, group_id)) "
-        "OR EXISTS (FROM benchmarks WHERE list_contains($ids, benchmark_id)) "
-        "OR EXISTS (FROM elsewhere WHERE list_contains($ids, elsewhere_id)), "
-        "EXISTS (FROM sample_hidden)",
-        {"ids": list(ids)},
-    )
-    row = cursor.fetchone()
-    if row is None:
-        raise StoreError("The database does not say what it has.")
-    return Holding(*map(bool, row))
+
+def has_runs(cursor: DuckDBPyConnection) -> bool:
+    """Whether there is a line for the Runs list; deleted ones count while they can be restored."""
+    return any(_has(cursor, table) for table in ("runs", "benchmarks", "elsewhere"))
+
+
+def has_benchmarks(cursor: DuckDBPyConnection) -> bool:
+    return _has(cursor, "benchmarks")
+
+
+def has_one_of(cursor: DuckDBPyConnection, ids: Sequence[str]) -> bool:
+    """Whether one of the ids is that of a run, a group, a benchmark or a result from elsewhere."""
+    return bool(ids) and any(_has(cursor, table, key, ids) for table, key in _KEYS)
+
+
+def hides_sample(cursor: DuckDBPyConnection) -> bool:
+    return _has(cursor, "sample_hidden")
 
 
 def hide_sample(cursor: DuckDBPyConnection, at: datetime) -> None:
@@ -112,3 +107,16 @@ def hide_sample(cursor: DuckDBPyConnection, at: datetime) -> None:
 def bring_back_sample(cursor: DuckDBPyConnection) -> None:
     """Within the caller's transaction."""
     cursor.execute("DELETE FROM sample_hidden")
+
+
+def _has(
+    cursor: DuckDBPyConnection, table: str, key: str | None = None, ids: Sequence[str] = ()
+) -> bool:
+    """Whether there is a row, of one of the ids. One query each: together, as EXISTS, planning
+    alone takes longer than all of them."""
+    if key is None:
+        cursor.execute(f"SELECT 1 FROM {table} LIMIT 1")
+    else:
+        marks = ", ".join("?" * len(ids))
+        cursor.execute(f"SELECT 1 FROM {table} WHERE {key} IN ({marks}) LIMIT 1", [*ids])
+    return cursor.fetchone() is not None

@@ -18,7 +18,7 @@ from specviz.store.history.history import Item, Kind, read_history
 from specviz.store.runs.runs import read_run
 from specviz.store.runs.tables import insert
 from specviz.store.shipped import REFUSAL, REGRESSION, SAMPLE, Shipped, read_recorded
-from specviz.store.shown import Shown, read_holding
+from specviz.store.shown import Shown, has_benchmarks, hides_sample
 from specviz.store.sql.sandbox import run_sql
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
@@ -196,8 +196,7 @@ def test_the_one_that_ships_has_what_pages_begin_with() -> None:
     try:
         sample = shipped.store()
         assert sample is not None, shipped.problem
-        holding = sample.read(read_holding)
-        assert holding.has_benchmarks and not holding.hides_sample
+        assert sample.read(has_benchmarks) and not sample.read(hides_sample)
         lines = sample.read(read_history, together=True).rows
         assert {line.status for line in lines} == {"finished"}
         assert all(line.tags for line in lines)
