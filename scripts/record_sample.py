@@ -189,6 +189,9 @@ def benchmark(current: Runtime, text: str) -> str:
     if progress is None or progress.phase.value != RunStatus.FINISHED:
         raise SystemExit(f"{plan.name} did not finish: {progress and progress.error}")
     say(f"{plan.name}: {progress.done} of {progress.planned} requests")
+    for arm in progress.arms:
+        if arm.draft_acceptance_rate is not None:
+            say(f"    {arm.arm}: acceptance {arm.draft_acceptance_rate:.3f}")
     return benchmark_id
 
 
