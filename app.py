@@ -10,6 +10,7 @@ from starlette.middleware import Middleware
 from specviz import runtime
 from specviz.errors import SpecvizError
 from specviz.opening import warm_up
+from specviz.store.shipped import SAMPLE
 from specviz.views.shared.address import app_url, base_path, known_hosts, under_base_path
 from specviz.web import benchmarks, exchange, ingest, query, watch
 from specviz.web.guard import HOSTS, Guard
@@ -21,8 +22,9 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     runtime.share_arenas()
     with ExitStack() as owned:
         try:
-            current = owned.enter_context(runtime.opened())
+            current = owned.enter_context(runtime.opened(sample=SAMPLE))
             current.store.announce(app_url())
+            current.shown.prepare()
         except SpecvizError as error:
             owned.close()
             runtime.end_process(error)

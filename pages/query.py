@@ -8,13 +8,17 @@ from specviz.views.query import state as query_state
 from specviz.views.query.lists import show_lists
 from specviz.views.query.view import show_query
 from specviz.views.shared.messages import show_error
+from specviz.views.shared.sample import store_of_runs
 
-store = current().store
+own = current().store  # where queries are saved, whatever they ask
+label = st.container()
 lists, query = st.columns([3, 8], gap="medium")
 try:
+    with label:
+        store = store_of_runs()
     with lists:
-        show_lists(store)
+        show_lists(store, own)
     with query:
-        show_query(store, query_state.asked())
+        show_query(store, own, query_state.asked())
 except StoreError as error:
     show_error(error)

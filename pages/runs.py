@@ -3,7 +3,6 @@
 import streamlit as st
 
 from specviz.errors import StoreError
-from specviz.runtime import current
 from specviz.store.runs.runs import read_group, read_run
 from specviz.views.runs import state
 from specviz.views.runs.elsewhere import show_elsewhere
@@ -11,11 +10,12 @@ from specviz.views.runs.list import show_list
 from specviz.views.runs.view import show_runs
 from specviz.views.shared import pages
 from specviz.views.shared.messages import show_error
+from specviz.views.shared.sample import store_of_runs
 
-store = current().store
 run_id, group_id = st.query_params.get(state.RUN), st.query_params.get(state.GROUP)
 elsewhere_id = st.query_params.get(state.ELSEWHERE)
 try:
+    store = store_of_runs([one for one in (run_id, group_id, elsewhere_id) if one])
     if run_id:
         show_runs(store, [store.read(read_run, run_id)], source=f"/ws/runs/{run_id}")
     elif group_id:

@@ -1,4 +1,4 @@
-"""What a process has once: store, its secret, job board, servers, benchmarks, redrafts, arenas."""
+"""What a process has once: stores, a secret, job board, servers, benchmarks, redrafts, arenas."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import NoReturn
 
 from specviz.bench.board import BenchBoard, OpenArms, arms_of_this_machine
@@ -23,12 +24,17 @@ from specviz.servers.launch.pool import ServerPool
 from specviz.store import Location, Store, default_location, open_store
 from specviz.store.history.edits import remove_expired
 from specviz.store.secret import published_secret
+from specviz.store.shipped import Shipped
+from specviz.store.shown import Shown
 from specviz.sweep.redraft_board import RedraftBoard
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
     store: Store
+    """One's own: what is run is written here."""
+    shown: Shown
+    """What pages show: that store, or the sample."""
     jobs: JobBoard
     servers: ServerPool
     benchmarks: BenchBoard
@@ -48,16 +54,19 @@ def opened(
     *,
     open_arm: OpenArm | None = None,
     timed_arms: OpenArms = arms_of_this_machine,
+    sample: Path | None = None,
 ) -> Iterator[Runtime]:
     """Open the store and everything on it; on leaving, jobs end, servers stop, data is on disk.
 
-    `open_arm` and `timed_arms` replace the real engines, in tests for example.
+    `open_arm` and `timed_arms` replace the real engines, in tests for example. `sample`: the file
+    that pages show until there is something of one's own.
     Raises StoreBusy or StoreError if the database cannot be owned.
     """
     global _current
     with (
         open_store(location or default_location()) as store,
         published_secret(store.location) as secret,
+        closing(Shipped(sample)) if sample else nullcontext() as shipped,
     ):
         store.write(remove_expired, datetime.now(UTC))
         servers = ServerPool(LOGS)
@@ -71,7 +80,8 @@ def opened(
         jobs = JobBoard(open_arm or open_in_pool, store, measuring_lock)
         benchmarks = BenchBoard(store, measuring_lock, timed_arms)
         redrafts = RedraftBoard(store, measuring_lock)
-        _current = Runtime(store, jobs, servers, benchmarks, redrafts, secret)
+        shown = Shown(store, shipped)
+        _current = Runtime(store, shown, jobs, servers, benchmarks, redrafts, secret)
         try:
             yield _current
         finally:

@@ -61,6 +61,12 @@ def open_store(location: Location) -> Store:
     return _open_lake(location) if isinstance(location, Lake) else _open_file(location)
 
 
+def open_to_read(path: Path, refusal: str) -> Store:
+    """A file opened as by `open_store`, after which nothing is written to it: whoever tries gets
+    `refusal` as a StoreError."""
+    return _open_file(path, refusal)
+
+
 def _open_lake(lake: Lake) -> Store:
     with ExitStack() as undo, as_store_error(f"The shared store {lake} cannot be opened"):
         if lake.folder is not None:
@@ -73,7 +79,7 @@ def _open_lake(lake: Lake) -> Store:
         return Store(lake, database, undo.pop_all())
 
 
-def _open_file(path: Path) -> Store:
+def _open_file(path: Path, refusal: str | None = None) -> Store:
     path = path.expanduser().resolve()
     with ExitStack() as undo:
         _claim(path)
@@ -87,17 +93,25 @@ def _open_file(path: Path) -> Store:
             write_owner(path, url=None)
             undo.callback(remove_owner, path)
             database.change(lambda cursor: _end_interrupted(cursor, EVER))
-        return Store(path, database, undo.pop_all())
+        return Store(path, database, undo.pop_all(), refusal)
 
 
 class Store:
     """An open database; see `open_store`. Methods may be called from any thread."""
 
-    def __init__(self, location: Location, database: Database, on_close: ExitStack) -> None:
+    def __init__(
+        self,
+        location: Location,
+        database: Database,
+        on_close: ExitStack,
+        refusal: str | None = None,
+    ) -> None:
         self.location = location
+        self.refusal = refusal
+        """Why nothing can be written here; None for a store that is somebody's own."""
         self._database = database
         self._on_close = on_close
-        self._writer = Writer(database)
+        self._writer = Writer(database, refusal)
         self.queries = SqlProcesses(location, database)
         """Where users' SQL runs: see `sql.sandbox.run_sql`."""
 

@@ -152,7 +152,7 @@ async def _follow(websocket: WebSocket, job: Job, seen: dict[str, int]) -> None:
 
 def _load(runtime: Runtime, kind: str, run_id: str, place: int) -> tuple[list[ArmLog], Prompt]:
     """The arms of a stored run (`kind` "runs") or of everything started with it ("groups")."""
-    store = runtime.store
+    store = runtime.shown.runs([run_id])
     if kind == "runs":
         runs: list[Run] = [store.read(read_run, run_id)]
     elif kind == "groups":

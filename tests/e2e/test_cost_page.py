@@ -1,14 +1,18 @@
-"""The Cost page with an empty store: published figures, changed, shared by URL."""
+"""The Cost page with an empty store and no sample: published figures, changed, shared by URL."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from app_process import running_app
 from playwright.sync_api import Page, expect
+
+from specviz.store import open_store
+from specviz.store.shown import hide_sample
 
 pytestmark = pytest.mark.e2e
 
@@ -19,8 +23,10 @@ APP = Path(__file__).parents[2] / "app.py"
 @pytest.fixture(scope="module")
 def cost_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("cost")
-    store = str(folder / "runs.duckdb")
-    with running_app(APP, folder / "app.log", SPECVIZ_STORE=store) as url:
+    path = folder / "runs.duckdb"
+    with open_store(path) as store:
+        store.write(hide_sample, datetime.now(UTC))
+    with running_app(APP, folder / "app.log", SPECVIZ_STORE=str(path)) as url:
         yield f"{url}/cost"
 
 

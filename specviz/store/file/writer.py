@@ -33,8 +33,10 @@ _log = logging.getLogger(__name__)
 class Writer:
     """Commits jobs in the order they were submitted; one that fails does not affect the others."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, refusal: str | None = None) -> None:
+        """`refusal`: why nothing may be written; every job gets it as a StoreError."""
         self._database = database
+        self._refusal = refusal
         self._changed = threading.Condition()
         self._jobs: dict[Write, Future[None]] = {}
         self._due = inf
@@ -48,8 +50,11 @@ class Writer:
         which begins `within_s` from now.
 
         `write` may be called again if a commit fails, so it must only read its own state. The
-        future's exception is a StoreError. Raises StoreError after `close`.
+        future's exception is a StoreError. Raises StoreError after `close`, and for a store that
+        takes nothing.
         """
+        if self._refusal is not None:
+            raise StoreError(self._refusal)
         with self._changed:
             if self._closing:
                 raise StoreError("The database is closed.")

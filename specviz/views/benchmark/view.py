@@ -32,6 +32,7 @@ from specviz.views.shared.benchmark_results import Opened, open_results, show_di
 from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.exchange import export_control
 from specviz.views.shared.messages import show_error
+from specviz.views.shared.sample import offer_sample
 from specviz.views.shared.text import escaped, status_name
 
 SHOWN = 50
@@ -56,6 +57,7 @@ def past_benchmarks(store: Store) -> None:
             "None yet. **Start** runs the plan above: the first one takes about two minutes. "
             "`specviz bench PLAN.toml` does the same in a terminal."
         )
+        offer_sample()
         return
     st.caption("The newest first. Select one to open it.")
     selection = st.dataframe(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from specviz.analysis.benchmark.results import load_text
+from specviz.runtime import current
 from specviz.store import Store
 from specviz.store.history.comparison import Candidate, read_candidates
 from specviz.views.compare import sections as compare_sections
@@ -15,17 +16,19 @@ from specviz.views.compare import texts as compare_texts
 from specviz.views.compare.html import names_html
 from specviz.views.compare.opened import Compared, one_line, open_compared
 from specviz.views.shared import pages
+from specviz.views.shared.sample import offer_sample
 from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
 
 OFFERED = 500
 """The newest runs and arms of the picker, and as many results from elsewhere; a link opens any."""
 
+DIFFERENCES = "Paired differences"
 SECTIONS: dict[str, Callable[[Compared], None]] = {
     "Texts": compare_texts.texts,
     "Replay": compare_texts.replay,
     "Acceptance by position": compare_sections.positions,
-    "Paired differences": compare_sections.differences,
+    DIFFERENCES: compare_sections.differences,
     "Configuration": compare_sections.configuration,
 }
 
@@ -47,6 +50,8 @@ def show_compare(store: Store) -> None:
             st.text(notice)
     if len(compared.arms) < 2:
         _ask_to_pick(compared)
+        if store.refusal and not compared.arms:
+            _offer_regression()
         return
     st.html(names_html([(arm.name, arm.colour) for arm in compared.arms]))
     if disturbance := compared.disturbance():
@@ -121,6 +126,7 @@ def _show_empty(compared: Compared) -> None:
     with st.container(horizontal=True):
         pages.link(pages.LIVE, "Go to Live")
         pages.link(pages.BENCHMARK, "Go to Benchmark")
+        offer_sample()
 
 
 def _ask_to_pick(compared: Compared) -> None:
@@ -129,6 +135,17 @@ def _ask_to_pick(compared: Compared) -> None:
         if compared.arms
         else "Pick two to six. The first one is the reference; the address of this page keeps them."
     )
+
+
+def _offer_regression() -> None:
+    """The sample has a pair to begin with."""
+    recorded = current().shown.recorded
+    if recorded and len(recorded.regression) > 1:
+        pages.link(
+            pages.COMPARE,
+            "Open a pair: one draft model, and the same one with rounded weights",
+            parameters={state.ARMS: ",".join(recorded.regression), state.SECTION: DIFFERENCES},
+        )
 
 
 def _sections(compared: Compared) -> None:

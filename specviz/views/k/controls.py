@@ -16,6 +16,7 @@ from specviz.views.k import state
 from specviz.views.k.chosen import Chosen
 from specviz.views.shared.benchmark_choice import choose_benchmark, offered
 from specviz.views.shared.benchmark_results import Opened, open_results, temperatures
+from specviz.views.shared.sample import offer_sample
 from specviz.views.shared.url_controls import bound, keep_among
 
 ALL = "all prompts"
@@ -67,6 +68,7 @@ def with_a_k(opened: Opened) -> list[Family]:
 def _chosen(store: Store) -> Chosen | None:
     found = offered(store, Need.KS)
     if found.first is None:
+        offer_sample()
         return None
     opened = open_results(store, choose_benchmark(found, state.BENCHMARK))
     named = {family.label: family for family in with_a_k(opened)}

@@ -18,6 +18,9 @@ REFRESH_S = 1.0
 def redraft_this(chosen: Chosen) -> None:
     """Start a redraft, follow it, or say why there is none."""
     benchmark_id, arm = chosen.opened.row.benchmark_id, chosen.largest
+    if (refusal := chosen.opened.store.refusal) is not None:
+        st.caption(escaped(refusal))
+        return
     progress = current().redrafts.progress(benchmark_id, arm)
     if progress is not None and not progress.ended:
         _follow(benchmark_id, arm)

@@ -27,8 +27,8 @@ OPENED_TABLES = 3
 """Most matching tables that are shown opened."""
 
 
-def show_lists(store: Store) -> None:
-    """One list at a time. Raises StoreError."""
+def show_lists(store: Store, own: Store) -> None:
+    """One list at a time; queries are saved in `own`. Raises StoreError."""
     chosen = st.segmented_control(
         "List",
         query_state.LISTS,
@@ -40,7 +40,7 @@ def show_lists(store: Store) -> None:
         width="stretch",
     )
     if chosen == "Saved":
-        _saved(store)
+        _saved(own)
     elif chosen == "Tables":
         _tables(schema(store))
     else:

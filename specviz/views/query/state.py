@@ -46,6 +46,9 @@ _RUN = "query_run"
 
 _ANSWER = "query_answer"
 
+Asks = tuple[str, str, int]
+"""The store that is asked, the SQL, and how many rows at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -128,23 +131,23 @@ def may_run(asked: Asked) -> bool:
     return asked.question is not None or st.session_state.get(_RUN) == asked.sql
 
 
-def answer(sql: str, limit_rows: int, ask: Callable[[], SqlResult]) -> SqlResult | SpecvizError:
+def answer(asks: Asks, ask: Callable[[], SqlResult]) -> SqlResult | SpecvizError:
     """The answer that is shown, asked for once until someone asks again."""
     kept = st.session_state.get(_ANSWER)
-    if kept is not None and kept[0] == (sql, limit_rows):
+    if kept is not None and kept[0] == asks:
         found: SqlResult | SpecvizError = kept[1]
         return found
     try:
         found = ask()
     except SpecvizError as error:
         found = error
-    st.session_state[_ANSWER] = ((sql, limit_rows), found)
+    st.session_state[_ANSWER] = (asks, found)
     return found
 
 
-def stop(sql: str, limit_rows: int) -> None:
+def stop(asks: Asks) -> None:
     """End the query that runs: the script that waits for it does (a callback)."""
-    st.session_state[_ANSWER] = ((sql, limit_rows), UsageError("Stopped: Run asks again."))
+    st.session_state[_ANSWER] = (asks, UsageError("Stopped: Run asks again."))
 
 
 def row_limit() -> int:

@@ -21,13 +21,14 @@ from specviz.views.query.filters import choose_filter
 from specviz.views.query.lists import schema
 from specviz.views.query.result import show_result
 from specviz.views.query.sql_editor import sql_editor
-from specviz.views.query.state import Asked
+from specviz.views.query.state import Asked, Asks
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped
 
 
-def show_query(store: Store, asked: Asked) -> None:
-    """Raises StoreError if the tables cannot be read."""
+def show_query(store: Store, own: Store, asked: Asked) -> None:
+    """What `store` is asked; queries are saved in `own`. Raises StoreError if the tables cannot be
+    read."""
     store.queries.warm()
     _heading(asked)
     if asked.question is not None:
@@ -40,7 +41,7 @@ def show_query(store: Store, asked: Asked) -> None:
         on_asked=query_state.from_editor,
     )
     if query_state.SAVING in st.session_state:
-        _save(store, st.session_state.pop(query_state.SAVING))
+        _save(own, st.session_state.pop(query_state.SAVING))
     if not query_state.is_in_url():
         st.caption("The query is too long for an address: a link would not show it.")
     if asked.sql and query_state.may_run(asked):
@@ -68,9 +69,8 @@ def _heading(asked: Asked) -> None:
 def _answer(store: Store, asked: Asked) -> None:
     limit_rows = query_state.row_limit()
     place = st.empty()
-    found = query_state.answer(
-        asked.sql, limit_rows, lambda: _asked(store, asked.sql, limit_rows, place)
-    )
+    asks = (str(store.location), asked.sql, limit_rows)
+    found = query_state.answer(asks, lambda: _asked(store, asks, place))
     place.empty()
     if isinstance(found, SpecvizError):
         show_error(found)
@@ -81,7 +81,7 @@ def _answer(store: Store, asked: Asked) -> None:
     show_result(asked, found, schema(store))
 
 
-def _asked(store: Store, sql: str, limit_rows: int, place: DeltaGenerator) -> SqlResult:
+def _asked(store: Store, asks: Asks, place: DeltaGenerator) -> SqlResult:
     """The answer; what a person clicks meanwhile stops the query."""
     began = time.monotonic()
     waiting: DeltaGenerator | None = None
@@ -91,11 +91,11 @@ def _asked(store: Store, sql: str, limit_rows: int, place: DeltaGenerator) -> Sq
         if waiting is None:
             with place.container(horizontal=True, vertical_alignment="center"):
                 waiting = st.empty()
-                st.button("Stop", icon=":material/stop:", on_click=query_state.stop, args=args)
+                st.button("Stop", icon=":material/stop:", on_click=query_state.stop, args=(asks,))
         seconds = time.monotonic() - began
         waiting.text(f"Running: {seconds:.0f} s of {TIMEOUT_S:g} s at most")
 
-    args = (sql, limit_rows)
+    _, sql, limit_rows = asks
     return run_sql(store, sql, limit_rows=limit_rows, while_waiting=wait)
 
 

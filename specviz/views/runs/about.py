@@ -68,7 +68,14 @@ def _actions(
 ) -> None:
     _run_again(arms, abouts)
     _copy_command(arms, abouts)
-    if st.button("Edit", icon=":material/edit:", key="run_edit", help="Name, tags and note."):
+    fixed = store.refusal is not None
+    if st.button(
+        "Edit",
+        icon=":material/edit:",
+        key="run_edit",
+        disabled=fixed,
+        help=store.refusal or "Name, tags and note.",
+    ):
         runs_edit.edit_all(store, [runs_edit.subject(about) for about in abouts])
     benchmark_id = abouts[0].benchmark_id
     is_running = any(arm.run.status is RunStatus.RUNNING for arm in arms)
@@ -77,8 +84,8 @@ def _actions(
         "Delete",
         icon=":material/delete:",
         key="run_delete",
-        disabled=is_running or is_deleted,
-        help="It is still running." if is_running else "Can be undone.",
+        disabled=fixed or is_running or is_deleted,
+        help=store.refusal or ("It is still running." if is_running else "Can be undone."),
     ):
         runs_edit.delete(store, items)
     with st.popover("Export", icon=":material/output:", key="run_export"):

@@ -22,14 +22,22 @@ def act_on(store: Store, chosen: Sequence[HistoryRow]) -> None:
         return
     _open_button(chosen)
     _compare_button(store, items)
+    fixed = store.refusal is not None
     for label, icon, dialog, ready in (
         ("Tag", ":material/sell:", edit.edit_tags, bool(chosen)),
         ("Note", ":material/notes:", edit.edit_note, bool(chosen)),
         ("Rename", ":material/edit:", edit.edit_name, len(chosen) == 1),
     ):
-        if st.button(label, icon=icon, disabled=not ready, key=f"runs_do_{label}"):
+        key = f"runs_do_{label}"
+        if st.button(label, icon=icon, disabled=fixed or not ready, key=key, help=store.refusal):
             dialog(store, edit.subjects(store, chosen))
-    if st.button("Delete", icon=":material/delete:", disabled=not chosen, key="runs_do_delete"):
+    if st.button(
+        "Delete",
+        icon=":material/delete:",
+        disabled=fixed or not chosen,
+        key="runs_do_delete",
+        help=store.refusal,
+    ):
         edit.delete(store, items)
     with st.popover("Export", icon=":material/output:", disabled=not chosen, key="runs_do_export"):
         export_control(store, [item.item_id for item in items])

@@ -9,6 +9,7 @@ from math import ceil
 import streamlit as st
 
 from specviz.analysis.text import counted, size_text, terminal_text
+from specviz.runtime import current
 from specviz.store import Store
 from specviz.store.history.history import (
     History,
@@ -29,6 +30,7 @@ from specviz.views.runs.filters import choose_columns, choose_filter
 from specviz.views.runs.saved import saved_views, views_button
 from specviz.views.shared import pages
 from specviz.views.shared.exchange import import_control
+from specviz.views.shared.sample import offer_sample
 from specviz.views.shared.text import escaped
 
 PAGE_SIZE = 50
@@ -54,7 +56,7 @@ def show_list(store: Store) -> None:
     views = st.container()
     wanted, order = choose_filter(store.read(read_choices))
     with views:  # which of them is open follows from the filters
-        saved_views(store)
+        saved_views(store)  # the sample has none
     if wanted.prompt_key:
         _prompt_banner(store, wanted.prompt_key)
     page = state.page()
@@ -94,6 +96,7 @@ def show_empty(store: Store) -> None:
     with st.container(horizontal=True):
         pages.link(pages.LIVE, "Go to Live")
         pages.link(pages.BENCHMARK, "Start a benchmark")
+        offer_sample()
     st.markdown("##### Import")
     if any(outcome.stored for outcome in import_control(store)):
         st.rerun()
@@ -101,12 +104,14 @@ def show_empty(store: Store) -> None:
 
 def _heading(store: Store) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        _switch("View", (state.STORED, state.DELETED), state.VIEW)
+        if store.refusal is None:
+            _switch("View", (state.STORED, state.DELETED), state.VIEW)
         _switch("Lines", (state.TOGETHER, state.SINGLE, state.PROMPTS), state.LINES, LINES_HELP)
         st.space("stretch")
         choose_columns()
-        views_button(store)
-        import_button(store)
+        if store.refusal is None:
+            views_button(store)
+        import_button(current().store)
 
 
 def _switch(label: str, options: Sequence[str], key: str, help_text: str | None = None) -> None:
@@ -221,8 +226,8 @@ def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
 
 def _room(store: Store, chosen: Sequence[HistoryRow]) -> str:
     """Size of the database, and of the ticked lines."""
-    size = file_size_of(store)
-    text = "a shared database"
+    size = None if store.refusal else file_size_of(store)
+    text = "the sample" if store.refusal else "a shared database"
     if size:
         text = f"database {size_text(size.file_bytes)}"
         text += f" + {size_text(size.log_bytes)} log" if size.log_bytes else ""

@@ -172,6 +172,11 @@ def open_benchmark(benchmark_id: str) -> None:
     st.session_state[key_of(ASK)] = None
 
 
+def take_benchmark(benchmark_id: str | None) -> None:
+    """Read another benchmark; the answers stay."""
+    st.session_state[key_of(BENCHMARK)] = benchmark_id
+
+
 def begin_questions() -> None:
     """Ask from the first unanswered question on, without a benchmark (a callback)."""
     st.session_state[key_of(BENCHMARK)] = None

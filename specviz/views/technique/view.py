@@ -109,11 +109,14 @@ def _tree(deployment: Deployment, found: Recommendation, facts: list[KnownFacts]
 def _chosen(stored: Offered) -> BenchmarkRow | None:
     wanted = state.value_of(state.BENCHMARK)
     found = stored.by_id.get(wanted)
-    if wanted and found is None:
+    if wanted and found is None and st.query_params.get(state.BENCHMARK) == wanted:
         state.forget_benchmark(
             f"Ignored in the address: no stored benchmark with finished requests has the id "
             f"{wanted}."
         )
+    elif wanted and found is None:  # of the sample, which has gone
+        found = stored.first
+        state.take_benchmark(found.benchmark_id if found else None)
     return found
 
 
