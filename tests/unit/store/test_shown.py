@@ -150,7 +150,9 @@ def test_a_sample_of_an_earlier_schema_is_migrated(own: Store) -> None:
         oldest.close()
 
 
-@pytest.mark.parametrize("content", [None, b"", b"no gzip", b"half", gzip.compress(b"no database")])
+@pytest.mark.parametrize(
+    "content", [None, b"", b"no gzip", b"half", gzip.compress(b"no database", mtime=0)]
+)
 def test_a_missing_or_damaged_sample_costs_a_sentence(
     own: Store, packed: Path, content: bytes | None, caplog: pytest.LogCaptureFixture
 ) -> None:
