@@ -160,7 +160,7 @@ def test_what_people_and_models_wrote_is_text(page: Page, runs_url: str) -> None
     expect(page.get_by_test_id("stSelectbox").get_by_role("combobox")).to_have_value(
         re.compile(r"^2 · <img src=x .* creative_writing")
     )
-    expect(page.get_by_role("heading").first).to_contain_text("<img src=x onerror=")
+    expect(page.get_by_role("heading", level=3).first).to_contain_text("<img src=x onerror=")
     expect(page.get_by_text("<b>nightly</b>")).to_be_visible()
     page.get_by_text("Environment", exact=True).click()
     expect(page.get_by_text(re.compile(r"^Stored: .* \d+ % of all rows"))).to_be_visible()

@@ -75,7 +75,8 @@ def test_every_page_shows_the_sample_labelled_and_its_pair_is_a_regression(
     page.goto(f"{app.url}/compare")
     page.get_by_text(PAIR).click(timeout=SLOW_MS)
     expect(page.get_by_text("Draft rounded to 3 bits").first).to_be_visible(timeout=SLOW_MS)
-    expect(page.get_by_text(re.compile("95 % intervals are over prompts")).first).to_be_visible()
+    intervals = page.get_by_text(re.compile("95 % intervals are over prompts")).first
+    expect(intervals).to_be_visible(timeout=SLOW_MS)
     expect(label(page)).to_be_visible()
 
 

@@ -36,9 +36,11 @@ def choose_plan() -> Plan | None:
         plan_form()
     else:
         st.text_area("Plan as TOML", height=420, **bench_state.common(TEXT))
-    if problem := st.session_state.get(PROBLEM):
-        show_error(problem)
-    return _preview()
+    # What may be absent has its own container: Start, after it, stays where it is.
+    with st.container():
+        if problem := st.session_state.get(PROBLEM):
+            show_error(problem)
+        return _preview()
 
 
 def start_button(plan: Plan | None) -> None:

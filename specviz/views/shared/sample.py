@@ -47,12 +47,12 @@ def _labelled(store: Store, unasked: Callable[[], Store], noun: str) -> Store:
     until = (
         f"It is not among your {noun}s."
         if is_asked_for
-        else f"It goes when you have a {noun} of your own."
+        else f"It goes once you have a {noun} of your own."
     )
     with label, _row():
         st.markdown(
             f":small[:blue-badge[:material/science: **Sample**] Recorded on "
-            f"{recorded.at:%-d %B %Y} on {escaped(recorded.hardware)}, with the demo models. "
+            f"{recorded.at:%-d %b %Y} on {escaped(recorded.hardware)}, with the demo models. "
             f"{until}]",
             width="stretch",
         )

@@ -27,7 +27,7 @@ def until(true: Callable[[], object]) -> None:
 
 
 def ended(board: BenchBoard, benchmark_id: str) -> BenchPhase:
-    assert board.wait(benchmark_id, 20), "the benchmark did not end"
+    assert board.wait(benchmark_id, 120), "the benchmark did not end"
     progress = board.progress(benchmark_id)
     assert progress is not None and board.running() is None
     return progress.phase
