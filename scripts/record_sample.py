@@ -1,4 +1,4 @@
-"""Record `data/sample.duckdb.gz`, what pages show until there is something of one's own.
+"""Record `data/sample.duckdb.gz`, which pages show until you have recorded something.
 
     PYTHONPATH=. .venv/bin/python scripts/record_sample.py [--quick] [-o FILE]
 

@@ -32,7 +32,7 @@ from specviz.sweep.redraft_board import RedraftBoard
 @dataclass(frozen=True, slots=True)
 class Runtime:
     store: Store
-    """One's own: what is run is written here."""
+    """Your own: every run is written here."""
     shown: Shown
     """What pages show: that store, or the sample."""
     jobs: JobBoard
@@ -59,7 +59,7 @@ def opened(
     """Open the store and everything on it; on leaving, jobs end, servers stop, data is on disk.
 
     `open_arm` and `timed_arms` replace the real engines, in tests for example. `sample`: the file
-    that pages show until there is something of one's own.
+    that pages show until the store has something of its own.
     Raises StoreBusy or StoreError if the database cannot be owned.
     """
     global _current

@@ -1,7 +1,7 @@
 """Which store pages show: a person's own, or the sample until there is something in it.
 
-The two never mix: a page is about one of them. What is asked for by its id is looked for in one's
-own store first. Commands and their routes know one's own store only.
+The two never mix: a page is about one of them. What is asked for by its id is looked for in your
+own store first. Commands and their routes know your own store only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KEYS = (
 
 
 class Shown:
-    """One's own store and the sample, if there is one. Methods may be called from any thread."""
+    """Your own store and the sample, if there is one. Methods may be called from any thread."""
 
     def __init__(self, own: Store, shipped: Shipped | None) -> None:
         self._own = own

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from specviz.views.shared.heading import show_heading
+from specviz.views.heading import show_heading
 from specviz.views.shared.pages import LIVE, PAGES, SECTIONS, Page, switch_to
 
 _HERE = Path(__file__).parent

@@ -1,4 +1,4 @@
-"""The first start: pages show the sample and say so, until it is hidden or a run is one's own."""
+"""The first start: pages show the sample and say so until you hide it or have a run of your own."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def label(page: Page) -> Locator:
 
 
 def post(app: App) -> None:
-    """A run of one's own, as a command sends it to the app that owns the store."""
+    """A run of your own, as a command sends it to the app that owns the store."""
     config = RunConfig(EngineKind.EMBEDDED, Method.DRAFT_MODEL, 3)
     now = datetime.now(UTC)
     run = Run("mine", "mine", config, RunStatus.FINISHED, now, now)
@@ -105,7 +105,7 @@ def test_a_run_of_ones_own_takes_its_place_and_links_to_it_still_open(page: Page
     page.goto(f"{app.url}/runs")
     expect(page.get_by_text(re.compile("^1 line · database"))).to_be_visible(timeout=SLOW_MS)
     expect(label(page)).to_have_count(0)
-    page.goto(f"{app.url}/benchmark")  # none of one's own yet
+    page.goto(f"{app.url}/benchmark")  # no benchmark of your own yet
     expect(label(page)).to_contain_text("a benchmark of your own", timeout=SLOW_MS)
     page.goto(f"{app.url}/runs?run={theirs[1]}")
     expect(label(page)).to_contain_text("It is not among your runs.", timeout=SLOW_MS)

@@ -140,7 +140,7 @@ def keep_step(step: int) -> None:
 
 
 def go_to(parameters: Mapping[str, str]) -> None:
-    """Show another section of this page (a callback): a link to one's own page keeps its URL."""
+    """Show another section of this page (a callback): a link to the same page keeps its URL."""
     restart()
     for key, value in parameters.items():
         st.session_state[key] = value

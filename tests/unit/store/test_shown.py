@@ -1,4 +1,4 @@
-"""What pages are about: one's own store, or the sample until there is something in it."""
+"""What pages are about: your own store, or the sample until there is something in it."""
 
 from __future__ import annotations
 
