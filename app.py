@@ -24,11 +24,10 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
         try:
             current = owned.enter_context(runtime.opened(sample=SAMPLE))
             current.store.announce(app_url())
-            current.shown.prepare()
+            runtime.compute_sample(current, after=warm_up())
         except SpecvizError as error:
             owned.close()
             runtime.end_process(error)
-        warm_up()
         yield {}
 
 

@@ -5,23 +5,26 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
 from specviz.bench.board import BenchBoard, OpenArms, arms_of_this_machine
+from specviz.bench.kept_results import KeptResults
 from specviz.config import RunConfig
 from specviz.engines.base import Engine
-from specviz.errors import SpecvizError
+from specviz.errors import SpecvizError, StoreError
 from specviz.live.jobs import JobBoard, OpenArm
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import open_arm as open_any_arm
 from specviz.paths import LOGS
 from specviz.servers.launch.pool import ServerPool
 from specviz.store import Location, Store, default_location, open_store
+from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.history.edits import remove_expired
 from specviz.store.secret import published_secret
 from specviz.store.shipped import Shipped
@@ -39,6 +42,7 @@ class Runtime:
     servers: ServerPool
     benchmarks: BenchBoard
     redrafts: RedraftBoard
+    results: KeptResults
     secret: str = field(repr=False)
     """What a program of the app's own user shows to the routes."""
 
@@ -81,7 +85,7 @@ def opened(
         benchmarks = BenchBoard(store, measuring_lock, timed_arms)
         redrafts = RedraftBoard(store, measuring_lock)
         shown = Shown(store, shipped)
-        _current = Runtime(store, shown, jobs, servers, benchmarks, redrafts, secret)
+        _current = Runtime(store, shown, jobs, servers, benchmarks, redrafts, KeptResults(), secret)
         try:
             yield _current
         finally:
@@ -90,6 +94,21 @@ def opened(
             jobs.close()
             servers.close()
             _current = None
+
+
+def compute_sample(runtime: Runtime, after: threading.Thread) -> None:
+    """Open the sample in the background where pages will show it, and work out what the first page
+    of benchmarks waits for, once the thread `after` has ended."""
+
+    def compute() -> None:
+        with suppress(StoreError):  # closed: the app has ended meanwhile
+            sample = runtime.shown.benchmarks()
+            after.join()
+            if sample is not runtime.store:
+                for row in sample.read(read_benchmarks):
+                    runtime.results.of(sample, row)
+
+    threading.Thread(target=compute, name="sample", daemon=True).start()
 
 
 def share_arenas() -> None:

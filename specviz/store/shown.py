@@ -6,7 +6,6 @@ own store first. Commands and their routes know your own store only.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
@@ -61,11 +60,6 @@ class Shown:
     def bring_back(self) -> None:
         """Raises StoreError."""
         self._own.write(bring_back_sample)
-
-    def prepare(self) -> None:
-        """Open the sample in the background where a page will show it. Raises StoreError."""
-        if self._shipped is not None and self._is_due(has_benchmarks):
-            threading.Thread(target=self._shipped.store, name="sample", daemon=True).start()
 
     def _chosen(self, ids: Sequence[str], has_any: Callable[[DuckDBPyConnection], bool]) -> Store:
         if self._shipped is None or self._own.read(has_one_of, ids):

@@ -12,6 +12,7 @@ from specviz.analysis.benchmark.list_columns import lengths, pooled
 from specviz.analysis.benchmark.results import Acceptance
 
 COUNTS = ["num_drafts", "num_draft_tokens", "num_accepted_tokens"]
+_STEPS = ["per_step_accepted", "per_step_drafted", "is_chain", "num_judged_tokens"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def acceptance(samples: pd.DataFrame) -> Acceptance | None:
     are given only if they add up to the counts, so that 1 + sum(acceptance_rate_per_pos) is
     `mean_acceptance_length`.
     """
-    counted = with_counts(samples)
+    counted = with_counts(samples[[*COUNTS, *_STEPS]])
     drafts, drafted, accepted = (int(counted[name].sum()) for name in COUNTS)
     if not drafts or not drafted:
         return None

@@ -75,7 +75,8 @@ def disturbance_of(samples: pd.DataFrame) -> Disturbance | None:
     before blocks were watched."""
     if "is_disturbed" not in samples:
         return None
-    blocks = samples.dropna(subset="is_disturbed").drop_duplicates("block")
+    watched = samples[["block", "is_disturbed", "repeats", "watched", "wall_s", *SHARES]]
+    blocks = watched.dropna(subset="is_disturbed").drop_duplicates("block")
     if blocks.empty:
         return None
     each = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import pandas as pd
@@ -10,13 +11,13 @@ import streamlit as st
 
 from specviz.analysis.benchmark.disturbance import HasDisturbance, disturbed_text
 from specviz.analysis.benchmark.results import ArmState, Cell, Results, load_text
-from specviz.bench.results import results_of, samples_of
+from specviz.bench.kept_results import KEPT
+from specviz.bench.results import samples_of
 from specviz.figures.arms import arm_colours
+from specviz.runtime import current
 from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.views.shared.text import escaped
-
-KEPT = 4
 
 Load = tuple[int | None, float | None]
 """Concurrency, or requests per second; the other is None."""
@@ -46,8 +47,9 @@ class Opened:
 
 def open_results(store: Store, row: BenchmarkRow) -> Opened:
     """Raises StoreError."""
-    results = _results(store, row.benchmark_id, row.finished, row.status.value)
-    return Opened(row, results, store)
+    kept = current().results
+    with nullcontext() if kept.has(row) else st.spinner("Computing the figures"):
+        return Opened(row, kept.of(store, row), store)
 
 
 def temperatures(cells: Sequence[Cell]) -> list[float]:
@@ -74,12 +76,6 @@ def show_disturbance(cells: Iterable[HasDisturbance]) -> None:
     """A warning where the figures rest on blocks that something else disturbed."""
     if text := disturbed_text(cells):
         st.warning(escaped(text), icon=":material/speed:")
-
-
-@st.cache_resource(max_entries=KEPT, show_spinner="Computing the figures")
-def _results(_store: Store, benchmark_id: str, finished: int, status: str) -> Results:
-    """As long as no request is added, intervals need not be drawn again."""
-    return results_of(_store, benchmark_id)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Reading the requests")

@@ -1,0 +1,89 @@
+"""Results are worked out once per state of a benchmark, however many pages ask."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import cast
+
+import pytest
+
+from specviz.analysis.benchmark.results import Results
+from specviz.bench.kept_results import KEPT, KeptResults
+from specviz.config import RunStatus
+from specviz.errors import StoreError
+from specviz.store import Store
+from specviz.store.benchmarks.rows import BenchmarkRow
+
+STORE = cast(Store, None)
+ROW = BenchmarkRow(
+    "b0", "a sweep", RunStatus.RUNNING, datetime(2026, 11, 1, tzinfo=UTC), None, None, "", 9, 3, 1,
+    None, None, "0",
+)  # fmt: skip
+
+
+class Counting:
+    """Works out empty results, and counts how often it was asked about each benchmark."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, store: Store, benchmark_id: str) -> Results:
+        self.asked.append(benchmark_id)
+        return Results((), (), (), (), (), ())
+
+
+def test_once_until_a_request_is_added_or_the_status_changes() -> None:
+    kept = KeptResults(counting := Counting())
+    assert not kept.has(ROW)
+    assert kept.of(STORE, ROW) is kept.of(STORE, ROW)
+    assert kept.has(ROW)
+    for changed in (replace(ROW, finished=4), replace(ROW, status=RunStatus.FINISHED)):
+        assert not kept.has(changed)
+        kept.of(STORE, changed)
+    assert len(counting.asked) == 3
+
+
+def test_the_benchmark_that_nobody_looked_at_for_longest_goes_first() -> None:
+    kept = KeptResults(counting := Counting())
+    rows = [replace(ROW, benchmark_id=f"b{number}") for number in range(KEPT + 1)]
+    for row in [*rows[:KEPT], rows[0], rows[KEPT]]:
+        kept.of(STORE, row)
+    assert [kept.has(row) for row in rows] == [True, False, *[True] * (KEPT - 1)]
+    assert len(counting.asked) == KEPT + 1
+
+
+def test_a_second_page_waits_for_the_first() -> None:
+    begun, go_on, counting = threading.Event(), threading.Event(), Counting()
+
+    def slow(store: Store, benchmark_id: str) -> Results:
+        begun.set()
+        assert go_on.wait(10)
+        return counting(store, benchmark_id)
+
+    kept = KeptResults(slow)
+    with ThreadPoolExecutor(2) as pages:
+        first = pages.submit(kept.of, STORE, ROW)
+        assert begun.wait(10)
+        second = pages.submit(kept.of, STORE, ROW)
+        assert not kept.has(ROW)
+        go_on.set()
+        assert first.result(10) is second.result(10)
+    assert counting.asked == ["b0"]
+
+
+def test_a_failure_is_reported_and_not_kept() -> None:
+    answers = iter([StoreError("There is no benchmark b0."), None])
+
+    def work_out(store: Store, benchmark_id: str) -> Results:
+        if (error := next(answers)) is not None:
+            raise error
+        return Counting()(store, benchmark_id)
+
+    kept = KeptResults(work_out)
+    with pytest.raises(StoreError, match="no benchmark"):
+        kept.of(STORE, ROW)
+    kept.of(STORE, ROW)
+    assert kept.has(ROW)
