@@ -17,6 +17,9 @@ from specviz.errors import UsageError
 
 MODEL_TYPES = ("llama", "qwen2", "qwen3")
 
+DEFAULT_ROPE_THETA = 10_000.0
+"""Of a configuration that names none, for each of these types (transformers: `default_theta`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
@@ -87,14 +90,15 @@ def _refuse_unsupported(folder: Path, raw: Mapping[str, Any]) -> None:
 
 def _config(folder: Path, model_type: str, raw: dict[str, Any]) -> ModelConfig:
     heads = int(raw["num_attention_heads"])
-    frequencies, scale = _rope(folder)
+    head_dim = int(raw.get("head_dim") or raw["hidden_size"] // heads)
+    frequencies, scale = _rope(folder, raw, head_dim)
     return ModelConfig(
         model_type=model_type,
         layers=int(raw["num_hidden_layers"]),
         hidden=int(raw["hidden_size"]),
         heads=heads,
         kv_heads=int(raw.get("num_key_value_heads") or heads),
-        head_dim=int(raw.get("head_dim") or raw["hidden_size"] // heads),
+        head_dim=head_dim,
         vocabulary=int(raw["vocab_size"]),
         norm_eps=float(raw["rms_norm_eps"]),
         max_positions=int(raw["max_position_embeddings"]),
@@ -121,18 +125,23 @@ def load_weights(folder: Path, dtype: torch.dtype, device: torch.device) -> dict
     return {name: w.to(dtype) if w.is_floating_point() else w for name, w in weights.items()}
 
 
-def _rope(folder: Path) -> tuple[Tensor, float]:
-    """Rotary frequencies with the scaling the checkpoint was trained with (Llama 3, YaRN)."""
+def _rope(folder: Path, raw: Mapping[str, Any], head_dim: int) -> tuple[Tensor, float]:
+    """Rotary frequencies, with the scaling the checkpoint was trained with (Llama 3, YaRN).
+
+    transformers knows the scalings; without one it is not asked, because importing its
+    configurations takes as long as importing torch.
+    """
+    rope = raw.get("rope_parameters") or raw.get("rope_scaling") or {}
+    if rope.get("rope_type", rope.get("type", "default")) == "default":
+        theta = float(rope.get("rope_theta") or raw.get("rope_theta") or DEFAULT_ROPE_THETA)
+        return 1.0 / theta ** (torch.arange(0, head_dim, 2, dtype=torch.float32) / head_dim), 1.0
+
     from transformers import AutoConfig
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
     config = AutoConfig.from_pretrained(folder)
-    rope = config.rope_parameters
-    if rope["rope_type"] == "default":
-        size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        exponents = torch.arange(0, size, 2, dtype=torch.float32) / size
-        return 1.0 / rope["rope_theta"] ** exponents, 1.0
-    frequencies, scale = ROPE_INIT_FUNCTIONS[rope["rope_type"]](config, torch.device("cpu"))
+    kind = config.rope_parameters["rope_type"]
+    frequencies, scale = ROPE_INIT_FUNCTIONS[kind](config, torch.device("cpu"))
     return frequencies, float(scale)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,11 @@ import torch
 from model_checks import assert_close, tokens
 from safetensors.torch import load_file, save_file
 from tiny_models import CPU, KINDS, load_tiny, save_tiny, tiny_model
-from transformers import LlamaForCausalLM
+from transformers import AutoConfig, LlamaForCausalLM
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from specviz.engines.embedded.attention import MOST_ROWS
+from specviz.engines.embedded.checkpoint import read_config
 from specviz.engines.embedded.model import load_model
 from specviz.errors import UsageError
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
@@ -96,6 +100,35 @@ def test_demo_models_are_as_in_transformers(folder: Path) -> None:
     ours = load_model(folder, torch.float32, CPU)
     ids = tokens(90, ours.config.vocabulary)
     assert_close(ours.forward(ids, ours.new_cache()).logits, theirs(torch.tensor([ids])).logits[0])
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"rope_parameters": {"rope_type": "default", "rope_theta": 5000.0}},
+        {"rope_theta": 5000.0},
+        {"rope_theta": 5000.0, "rope_scaling": None},
+        {"rope_theta": 5000.0, "rope_scaling": {"type": "linear", "factor": 2.0}},
+        {},
+    ],
+)
+def test_every_way_to_write_the_rotary_embedding_is_read(tmp_path: Path, written: dict) -> None:
+    save_tiny(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    del config["rope_parameters"]
+    (tmp_path / "config.json").write_text(json.dumps(config | written))
+    theirs = LlamaRotaryEmbedding(AutoConfig.from_pretrained(tmp_path))
+    assert torch.equal(read_config(tmp_path).inverse_frequencies, theirs.inv_freq)
+
+
+def test_a_plain_rotary_embedding_needs_no_transformers() -> None:
+    """Importing its configurations would take as long as importing torch."""
+    code = (
+        "import sys; from specviz.engines.embedded.checkpoint import read_config; "
+        f"read_config(__import__('pathlib').Path({str(DEMO_TARGET)!r})); "
+        "sys.exit('transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_end_tokens_of_the_generation_config_count(tmp_path: Path) -> None:
