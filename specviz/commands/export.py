@@ -49,10 +49,10 @@ def export(
     if as_json:
         print(json.dumps(done.to_dict(), ensure_ascii=False, indent=2))
         return
-    from specviz.analysis.text import size_text
+    from specviz.analysis.text import counted, size_text
 
-    count = sum(done.rows.values())
-    print(f"{done.path}: {count:,} rows of {len(done.rows)} tables, {size_text(done.bytes)}")
+    rows, tables = counted(sum(done.rows.values()), "row"), counted(len(done.rows), "table")
+    print(f"{done.path}: {rows} of {tables}, {size_text(done.bytes)}")
     for sentence in done.left_out:
         print(sentence, file=sys.stderr)
 

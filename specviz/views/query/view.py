@@ -75,7 +75,7 @@ def _answer(store: Store, asked: Asked) -> None:
     if isinstance(found, SpecvizError):
         show_error(found)
         return
-    _facts(asked, found)
+    _facts(store, asked, found)
     if asked.question is not None:
         _sentence(asked, found)
     show_result(asked, found, schema(store))
@@ -99,11 +99,11 @@ def _asked(store: Store, asks: Asks, place: DeltaGenerator) -> SqlResult:
     return run_sql(store, sql, limit_rows=limit_rows, while_waiting=wait)
 
 
-def _facts(asked: Asked, found: SqlResult) -> None:
+def _facts(store: Store, asked: Asked, found: SqlResult) -> None:
     """How many rows, how long it took, and whether there are more."""
     rows = len(found.rows)
     facts = f"{counted(rows, 'row')} · {found.elapsed_ms:,.0f} ms"
-    if found.data_as_of is not None:
+    if found.data_as_of is not None and store.refusal is None:  # the sample never changes
         facts = f"{facts} · data of {found.data_as_of:%d %B %Y, %H:%M:%S} UTC"
     limit_rows = query_state.row_limit()
     if not found.truncated and limit_rows == query_state.ROW_LIMITS[0]:
