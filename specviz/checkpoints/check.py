@@ -38,6 +38,9 @@ def check_pair(
         return tuple(_check(open_checkpoint(draft), target, method, values=values))
     except UsageError as error:
         return (refused("files", str(error)),)
+    except OSError as error:
+        sentence = f"{error.filename} cannot be read ({error.strerror}): see who may read it."
+        return (refused("files", sentence),)
 
 
 def first_refusal(draft: str, target: str, method: Method) -> str | None:

@@ -77,7 +77,7 @@ def check_tensors(draft: Checkpoint, layers: int, hidden: int) -> list[Finding]:
         named = {served_name(name): tensor for name, tensor in named.items()}
     expected = expected_of(draft, layers, hidden)
     found = [
-        *_missing(expected.required, named),
+        *_missing(expected.required, named, draft.format),
         *_wrong({**expected.optional, **expected.required}, named, draft),
         *_unknown({**expected.optional, **expected.required}, named),
     ]
@@ -86,19 +86,18 @@ def check_tensors(draft: Checkpoint, layers: int, hidden: int) -> list[Finding]:
     return found
 
 
-def _missing(required: Shapes, named: Mapping[str, Tensor]) -> list[Finding]:
+def _missing(required: Shapes, named: Mapping[str, Tensor], found: Format) -> list[Finding]:
     names = [name for name in required if name not in named]
     if not names:
         return []
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return [
-        refused(
-            SUBJECT,
-            f"{names[0]}{more} is missing; vLLM and SGLang would start a head without a word and "
-            "with whatever is in memory there: export it again.",
-            SILENT,
+    lacks = f"{names[0]} and {len(names) - 1} more are" if len(names) > 1 else f"{names[0]} is"
+    if found in (Format.EAGLE, *EAGLE3_FORMATS):
+        sentence = (
+            f"{lacks} missing, which vLLM and SGLang leave as initialised without a word: export "
+            "the head again."
         )
-    ]
+        return [refused(SUBJECT, sentence, SILENT)]
+    return [refused(SUBJECT, f"{lacks} missing: copy or export the weights again.")]
 
 
 def _wrong(known: Shapes, named: Mapping[str, Tensor], draft: Checkpoint) -> list[Finding]:

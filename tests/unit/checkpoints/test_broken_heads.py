@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from specviz.checkpoints import check
 from specviz.checkpoints.check import check_pair, first_refusal
 from specviz.checkpoints.finding import Finding, Verdict
 from specviz.methods import METHODS, Method
@@ -189,8 +190,18 @@ BROKEN: list[tuple[str, str, Break, str]] = [
         config(vocab_size=5000),
         "has 5,000 tokens, the target 4,096",
     ),
-    ("missing norm", "demo-eagle3", drop("midlayer.hidden_norm.weight"), "hidden_norm.weight is m"),
-    ("missing layer", SPECULATORS, drop("layers.0.self_attn.o_proj.weight"), "o_proj.weight is mi"),
+    (
+        "missing norm",
+        "demo-eagle3",
+        drop("midlayer.hidden_norm.weight"),
+        "hidden_norm.weight is missing",
+    ),
+    (
+        "missing layer",
+        SPECULATORS,
+        drop("layers.0.self_attn.o_proj.weight"),
+        "o_proj.weight is missing",
+    ),
     (
         "projections swapped",
         "demo-eagle3",
@@ -365,6 +376,15 @@ def test_a_method_takes_its_own_format_only() -> None:
     models = {(Method.DRAFT_MODEL, "demo-draft"), (Method.MIRROR, "demo-draft")}
     everything = {(method, folder.name) for method, _ in heads for _, folder in heads}
     assert refused == everything - fitting - models
+
+
+def test_a_head_that_loses_its_weights_on_the_way_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "model.safetensors")
+
+    monkeypatch.setattr(check, "check_values", gone)
+    (found,) = check_pair(MODELS / "demo-eagle", DEMO_TARGET)
+    assert found.verdict is Verdict.REFUSED and "Permission denied" in found.sentence
 
 
 def test_names_of_models_elsewhere_are_not_checked() -> None:
