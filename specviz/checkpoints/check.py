@@ -56,9 +56,10 @@ def first_refusal(draft: str, target: str, method: Method) -> str | None:
 
 
 def _gguf_target(draft: Path, target: Path) -> Finding:
-    return refused(
+    return warning(
         "format",
-        f"{target.name} is GGUF, {draft.name} is not: convert both, or name the target's folder.",
+        f"{target.name} is GGUF and {draft.name} is not, so they were not compared; llama.cpp "
+        "needs both as GGUF.",
     )
 
 
@@ -169,11 +170,13 @@ def _tokenizer(draft: Checkpoint, target: Checkpoint) -> Finding:
         )
     if paths[0].read_bytes() == paths[1].read_bytes():
         return ok(subject, f"{TOKENIZER} is the target's, byte for byte.")
-    if difference := first_difference(target.folder, draft.folder):
-        return refused(
-            subject,
-            f"The tokenizers differ, which vLLM would not notice ({difference}): use a draft with "
-            "the target's tokenizer.",
-            SIZES_SOURCE,
-        )
-    return ok(subject, "The tokenizers give the same ids.")
+    difference = first_difference(target.folder, draft.folder)
+    if difference is None:
+        return ok(subject, "The tokenizers give the same ids.")
+    verdict, means = (
+        (Verdict.REFUSED, "use a draft with the target's tokenizer")
+        if difference.of_vocabulary
+        else (Verdict.WARNING, "expect fewer accepted drafts there")
+    )
+    sentence = f"The tokenizers differ, which vLLM would not notice ({difference.words}): {means}."
+    return Finding(verdict, subject, sentence, SIZES_SOURCE)

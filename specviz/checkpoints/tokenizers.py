@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,16 @@ from specviz.errors import UsageError
 TOKENIZER = "tokenizer.json"
 
 
-def first_difference(target: Path, draft: Path) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`of_vocabulary`: ids stand for other tokens. Else only special tokens do, or texts are cut
+    elsewhere, which a draft can live with: it gets the target's ids, never a text."""
+
+    words: str
+    of_vocabulary: bool
+
+
+def first_difference(target: Path, draft: Path) -> Difference | None:
     """Between the files of two folders, None where equal texts become equal ids.
 
     Raises UsageError for a file that is missing or no tokenizer.
@@ -40,16 +50,20 @@ def tokens_by_id(folder: Path) -> dict[int, str]:
         ) from error
 
 
-def _first(target: Mapping[str, Any], draft: Mapping[str, Any]) -> str | None:
+def _first(target: Mapping[str, Any], draft: Mapping[str, Any]) -> Difference | None:
     ours, theirs = target["model"], draft["model"]
-    return (
-        _other_value("kind of tokenizer", ours.get("type"), theirs.get("type"))
-        or _other_vocabulary(_vocabulary(ours), _vocabulary(theirs))
-        or _other_merge(ours.get("merges") or [], theirs.get("merges") or [])
+    of_vocabulary = _other_value(
+        "kind of tokenizer", ours.get("type"), theirs.get("type")
+    ) or _other_vocabulary(_vocabulary(ours), _vocabulary(theirs))
+    if of_vocabulary:
+        return Difference(of_vocabulary, of_vocabulary=True)
+    of_rest = (
+        _other_merge(ours.get("merges") or [], theirs.get("merges") or [])
         or _other_vocabulary(_special(target), _special(draft), "special token")
         or _other_value("normaliser", target.get("normalizer"), draft.get("normalizer"))
         or _other_value("pre-tokeniser", target.get("pre_tokenizer"), draft.get("pre_tokenizer"))
     )
+    return Difference(of_rest, of_vocabulary=False) if of_rest else None
 
 
 def _other_value(name: str, ours: object, theirs: object) -> str | None:

@@ -99,7 +99,7 @@ def compare_tokenizers(target: Path, draft: Path) -> TokenizerComparison:
         return TokenizerComparison(
             True, "vocabulary, merges and special tokens are equal; the files differ elsewhere"
         )
-    return TokenizerComparison(False, first)
+    return TokenizerComparison(False, first.words)
 
 
 def _weights(folder: Path) -> tuple[int | None, int | None, str | None]:
