@@ -152,11 +152,12 @@ def _specforge_config(draft: Checkpoint, layers: int) -> dict[str, Any]:
             "SpecForge and SGLang cannot: serve it with vLLM."
         )
     keys = _head_keys(draft, layers)
+    if not keys.get("norm_output"):
+        keys.pop("norm_output", None)  # SpecForge would leave out the norm before lm_head
     return {
         **_layer_keys(draft.config),
         "architectures": ["LlamaForCausalLMEagle3"],
         **keys,
-        "norm_output": bool(draft.config.get("norm_output")),
         EAGLE_CONFIG: {
             "use_aux_hidden_state": True,
             LAYERS_KEY: [layer - 1 for layer in keys[LAYERS_KEY]],

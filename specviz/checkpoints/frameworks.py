@@ -34,6 +34,7 @@ VLLM_SPECULATORS = ("eagle3", "peagle", "dflash", "dflash2", "dspark")
 VLLM_SOURCE = "vLLM 0.33, transformers_utils/configs/speculators/algos.py"
 SGLANG_SOURCE = "SGLang 0.5.23, models/llama_eagle3.py"
 SGLANG_LAYERS = "SGLang 0.5.23, model_runner_components/spec_aux_hidden_state.py"
+SPECFORGE_SOURCE = "SpecForge 0.2, modeling/draft/llama3_eagle.py: compute_logits"
 SGLANG_EAGLE = "SGLang 0.5.23, models/llama_eagle.py"
 LLAMA_CPP_SOURCE = "llama.cpp 0274f0f, conversion/llama.py"
 MEDUSA_SOURCE = "vLLM 0.32, models/medusa.py"
@@ -62,6 +63,7 @@ def ignored(draft: Checkpoint, layers: int) -> list[Finding]:
         return [
             *_by_vllm(draft),
             *_by_sglang(draft, layers),
+            *_by_specforge(draft),
             *_by_llama_cpp(draft, layers),
             *_by_embedded(draft),
         ]
@@ -124,6 +126,17 @@ def _by_sglang(draft: Checkpoint, layers: int) -> Iterator[Finding]:
     if biases := [name for name in draft.tensors or () if name.endswith(".bias")]:
         yield warning(
             SGLANG, f"SGLang skips {biases[0]} and other biases of attention.", SGLANG_SOURCE
+        )
+
+
+def _by_specforge(draft: Checkpoint) -> Iterator[Finding]:
+    if draft.format is Format.SPECFORGE and "norm_output" in draft.config:
+        yield warning(
+            "SpecForge",
+            "By norm_output SpecForge means a norm before lm_head; vLLM, SGLang and the embedded "
+            "engine mean that the next step reads the normed output, so leave it out unless the "
+            "head was trained like that.",
+            SPECFORGE_SOURCE,
         )
 
 

@@ -321,6 +321,7 @@ def test_a_launch_is_refused_by_the_same_sentences_but_for_values(tmp_path: Path
             "SGLang would read the layers 2, 4, 5, not 2, 4, 6",
         ),
         ("demo-eagle3", {"norm_output": True}, "converter ignores norm_output"),
+        ("demo-eagle3", {"norm_output": False}, "By norm_output SpecForge means"),
         ("demo-eagle3", {LAYERS_KEY: None}, "engines read the layers 2, 4, 5"),
         ("demo-eagle3", {LAYERS_KEY: None, "eagle_config": {LAYERS_KEY: [2, 4, 8]}}, "for outputs"),
         ("demo-eagle", {"quantization_config": {"bits": 4}}, "quantised"),

@@ -69,8 +69,10 @@ def test_converted_there_and_back_it_drafts_bit_for_bit_the_same(
 
 
 def test_converted_for_sglang_its_layers_are_counted_both_ways(tmp_path: Path) -> None:
-    convert(SPECULATORS, Format.SPECFORGE, str(DEMO_TARGET), tmp_path / "head")
-    config = json.loads((tmp_path / "head/config.json").read_text(encoding="utf-8"))
+    head = tmp_path / "head"
+    convert(SPECULATORS, Format.SPECFORGE, str(DEMO_TARGET), head)
+    config = json.loads((head / "config.json").read_text(encoding="utf-8"))
+    assert "norm_output" not in config  # another thing to SpecForge
     key = "eagle_aux_hidden_state_layer_ids"
     assert config[key] == [2, 4, 8]
     assert config["eagle_config"][key] == [1, 3, 7]
