@@ -186,8 +186,8 @@ def _of_eagle(draft: Checkpoint) -> Iterator[Finding]:
     if kinds and "LlamaForCausalLMEagle" not in kinds:
         yield warning(
             SGLANG,
-            f"SGLang opens the architecture {kinds[0][:60]} as a model of its own without fc: name "
-            "it LlamaForCausalLMEagle for SGLang.",
+            f"SGLang does not take {kinds[0][:60]} for an EAGLE head: name the architecture "
+            "LlamaForCausalLMEagle for SGLang.",
             SGLANG_EAGLE,
         )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tiny_models import KINDS, save_tiny
 
 from specviz.checkpoints.check import check_pair
 from specviz.checkpoints.convert import convert
@@ -117,6 +118,14 @@ def test_a_norm_of_the_configuration_is_not_ignored(
     refused = [one for one in check_pair(folder, DEMO_TARGET) if one.verdict is Verdict.REFUSED]
     assert not refused
     assert drafted(folder) != reference
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_transformers_saves_has_all_its_tensors(tmp_path: Path, kind: str) -> None:
+    folder = save_tiny(tmp_path / "model", kind)
+    found = {one.subject: one.verdict for one in check_pair(folder, folder)}
+    assert found["tensors"] is Verdict.OK
+    assert Verdict.REFUSED not in found.values()
 
 
 def test_a_broken_head_is_refused_before_models_are_loaded(tmp_path: Path) -> None:
