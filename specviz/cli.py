@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from specviz.commands.bench import bench
+from specviz.commands.convert import convert
 from specviz.commands.cost import cost
 from specviz.commands.doctor import doctor
 from specviz.commands.export import export
@@ -43,6 +44,7 @@ app.command()(recommend)
 app.command()(cost)
 app.command()(theory)
 app.command()(train)
+app.command()(convert)
 app.command()(doctor)
 
 

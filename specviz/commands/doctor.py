@@ -1,17 +1,71 @@
-"""`specviz doctor`: what this machine can run and what is missing."""
+"""`specviz doctor`: what this machine can run and what is missing, or whether a draft fits.
+
+The JSON of a draft has `draft`, `target` and `findings`: verdict (ok, warning, refused), subject,
+sentence, source.
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from specviz.commands.options import JsonOption
+from specviz.errors import UsageError
+
+if TYPE_CHECKING:
+    from specviz.checkpoints.finding import Finding
 
 _MARKS = {True: "ok", False: "no", None: "–"}
 
 
-def doctor(as_json: JsonOption = False) -> None:
-    """Report what this machine can run and what is missing."""
+def doctor(
+    draft: Annotated[
+        str | None,
+        typer.Option(help="Folder of a draft model or head, or a GGUF file, to check instead."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="Its target: a folder or a GGUF file (default: the demo target)."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Report what this machine can run and what is missing, or whether a draft fits its target.
+
+    With --draft the exit code is 1 if the draft cannot be used.
+    """
+    if draft is not None:
+        _check(draft, target, as_json=as_json)
+        return
+    if target is not None:
+        raise UsageError("--target goes with --draft: name the draft model or head too.")
     typer.echo(_report(as_json=as_json))
+
+
+def _check(draft: str, target: str | None, *, as_json: bool) -> None:
+    """Print the findings about a pair; exits with 1 where one of them is refused."""
+    import json
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from specviz.checkpoints.check import check_pair
+    from specviz.checkpoints.finding import Verdict
+    from specviz.paths import DEMO_TARGET
+
+    target = target or str(DEMO_TARGET)
+    found = check_pair(Path(draft).expanduser(), Path(target).expanduser())
+    if as_json:
+        named = {"draft": draft, "target": target, "findings": [asdict(one) for one in found]}
+        typer.echo(json.dumps(named, indent=2, ensure_ascii=False))
+    else:
+        typer.echo("\n".join(_lines(found)))
+    if any(one.verdict is Verdict.REFUSED for one in found):
+        raise typer.Exit(1)
+
+
+def _lines(found: tuple[Finding, ...]) -> list[str]:
+    width = max(len(one.subject) for one in found)
+    return [f"{one.verdict:>7}  {one.subject:<{width}}  {one.sentence}" for one in found]
 
 
 def _report(*, as_json: bool) -> str:

@@ -13,9 +13,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from specviz.checkpoints.config import MODEL_TYPES, flat_head
 from specviz.errors import UsageError
-
-MODEL_TYPES = ("llama", "qwen2", "qwen3")
 
 DEFAULT_ROPE_THETA = 10_000.0
 """Of a configuration that names none, for each of these types (transformers: `default_theta`)."""
@@ -60,7 +59,7 @@ def read_json(folder: Path, name: str) -> dict[str, Any]:
 
 def read_config(folder: Path) -> ModelConfig:
     """The architecture in `folder`/config.json. Raises UsageError for an unsupported one."""
-    raw = read_json(folder, "config.json")
+    raw = flat_head(read_json(folder, "config.json"))
     model_type = str(raw.get("model_type"))
     if model_type not in MODEL_TYPES:
         raise UsageError(
@@ -91,7 +90,7 @@ def _refuse_unsupported(folder: Path, raw: Mapping[str, Any]) -> None:
 def _config(folder: Path, model_type: str, raw: dict[str, Any]) -> ModelConfig:
     heads = int(raw["num_attention_heads"])
     head_dim = int(raw.get("head_dim") or raw["hidden_size"] // heads)
-    frequencies, scale = _rope(folder, raw, head_dim)
+    frequencies, scale = _rope(raw, head_dim)
     return ModelConfig(
         model_type=model_type,
         layers=int(raw["num_hidden_layers"]),
@@ -125,7 +124,7 @@ def load_weights(folder: Path, dtype: torch.dtype, device: torch.device) -> dict
     return {name: w.to(dtype) if w.is_floating_point() else w for name, w in weights.items()}
 
 
-def _rope(folder: Path, raw: Mapping[str, Any], head_dim: int) -> tuple[Tensor, float]:
+def _rope(raw: Mapping[str, Any], head_dim: int) -> tuple[Tensor, float]:
     """Rotary frequencies, with the scaling the checkpoint was trained with (Llama 3, YaRN).
 
     transformers knows the scalings; without one it is not asked, because importing its
@@ -139,7 +138,8 @@ def _rope(folder: Path, raw: Mapping[str, Any], head_dim: int) -> tuple[Tensor, 
     from transformers import AutoConfig
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-    config = AutoConfig.from_pretrained(folder)
+    others = {key: value for key, value in raw.items() if key != "model_type"}
+    config = AutoConfig.for_model(raw["model_type"], **others)
     kind = config.rope_parameters["rope_type"]
     frequencies, scale = ROPE_INIT_FUNCTIONS[kind](config, torch.device("cpu"))
     return frequencies, float(scale)

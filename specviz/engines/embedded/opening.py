@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 
+from specviz.checkpoints.check import first_refusal
 from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.checkpoint import read_json
 from specviz.engines.embedded.engine import EmbeddedEngine
@@ -61,6 +62,9 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
             f"Your own model needs its own draft for {method.value}: name it with --draft."
         )
     folder = _folder(config)
+    draft = Path(config.draft) if config.draft else record.demo_draft
+    if draft and record.needs_draft and (wrong := first_refusal(str(draft), str(folder), method)):
+        raise UsageError(wrong)
     target = model_in(folder, options)
     cache = target.new_cache()
     proposer, drafts_with = open_proposer(

@@ -20,6 +20,7 @@ from pathlib import Path
 import httpx2
 import psutil
 
+from specviz.checkpoints.check import first_refusal
 from specviz.errors import ServerStartFailed
 from specviz.servers.launch import guard
 from specviz.servers.launch.launcher import HOST, ServerSpec
@@ -115,11 +116,22 @@ def free_port() -> int:
 
 
 def _check_models(spec: ServerSpec) -> None:
-    """A server takes a missing folder for a Hugging Face name and complains about its form."""
+    """Before anything is started: a server takes a missing folder for a Hugging Face name, and
+    starts many a broken head without a word.
+
+    Users who write the speculation flags themselves (other vocabularies, for one) know better.
+    """
     for name in (spec.model, spec.draft):
         looks_local = name is not None and name.startswith(("/", "./", "../", "~"))
         if name and looks_local and not Path(name).is_dir():
             raise ServerStartFailed(f"There is no model folder {name}: check the path.")
+    own_words = any(word.startswith("--speculative-config") for word in spec.extra_args)
+    if (
+        spec.draft
+        and not own_words
+        and (wrong := first_refusal(spec.draft, spec.model, spec.method))
+    ):
+        raise ServerStartFailed(wrong)
 
 
 def _launch(spec: ServerSpec, log_dir: Path) -> Server:

@@ -95,9 +95,9 @@ def test_a_name_is_not_a_folder() -> None:
     assert found.problem is not None and "org/model is not a folder" in found.problem
 
 
-def write_weights(path: Path, header: object) -> None:
+def write_weights(path: Path, header: object, size: int) -> None:
     data = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(data)) + data)
+    path.write_bytes(struct.pack("<Q", len(data)) + data + b"\0" * size)
 
 
 def test_parameters_are_summed_over_the_files(tmp_path: Path) -> None:
@@ -105,10 +105,9 @@ def test_parameters_are_summed_over_the_files(tmp_path: Path) -> None:
               "num_key_value_heads": 2, "hidden_size": 32}  # fmt: skip
     (tmp_path / "config.json").write_text(json.dumps(config))
     one = {"dtype": "BF16", "shape": [3, 5], "data_offsets": [0, 30]}
-    write_weights(tmp_path / "model-1.safetensors", {"__metadata__": {"a": "b"}, "w": one})
-    write_weights(
-        tmp_path / "model-2.safetensors", {"v": {**one, "shape": [], "data_offsets": [0, 2]}}
-    )
+    write_weights(tmp_path / "model-1.safetensors", {"__metadata__": {"a": "b"}, "w": one}, 30)
+    two = {**one, "shape": [], "data_offsets": [0, 2]}
+    write_weights(tmp_path / "model-2.safetensors", {"v": two}, 2)
     found = read_model(str(tmp_path))
     assert (found.parameters, found.weight_bytes) == (16, 32)
     assert found.kv_bytes == 2 * 3 * 2 * 8 * 2  # head size 32 / 4

@@ -69,7 +69,9 @@ def load_eagle(folder: Path, target: Llama, *, tree: bool, floor: float = 0.0) -
     layer = Layer(config, weights, "layers.0")
     rope = Rope(config, target.dtype, target.device)
     return FeatureDrafter(
-        EagleHead(layer, Linear(weights["fc.weight"]), rope, target), tree=tree, floor=floor
+        EagleHead(layer, Linear(weights["fc.weight"], weights.get("fc.bias")), rope, target),
+        tree=tree,
+        floor=floor,
     )
 
 

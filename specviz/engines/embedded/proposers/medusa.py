@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from specviz.checkpoints.medusa_names import served_name
 from specviz.engines.embedded.checkpoint import load_weights, read_json
 from specviz.engines.embedded.draft import Draft, Outcome, Watch
 from specviz.engines.embedded.linear import Linear
@@ -126,7 +127,8 @@ def load_medusa(folder: Path, target: Llama, *, tree: bool) -> Medusa:
             f"{folder} has no Medusa heads for a hidden size of {target.config.hidden}: train "
             "them with `specviz train`, or name another folder with --draft."
         )
-    weights = load_weights(folder, target.dtype, target.device)
+    loaded = load_weights(folder, target.dtype, target.device)
+    weights = {served_name(name): weight for name, weight in loaded.items()}
     heads = [
         MedusaHead(
             block=Linear(

@@ -1,0 +1,1 @@
+"""Files of a checkpoint, each read no further than what it says holds."""
