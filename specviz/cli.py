@@ -23,6 +23,7 @@ from specviz.commands.run import run
 from specviz.commands.serve import serve
 from specviz.commands.theory import theory
 from specviz.commands.train import train
+from specviz.commands.verify import verify
 from specviz.errors import SpecvizError, UsageError
 
 app = typer.Typer(
@@ -44,6 +45,7 @@ app.command()(cost)
 app.command()(theory)
 app.command()(train)
 app.command()(doctor)
+app.command()(verify)
 
 
 def main(arguments: list[str] | None = None) -> None:
