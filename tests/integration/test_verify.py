@@ -23,7 +23,7 @@ from specviz.verify.flow import Pair, verify
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(900)]
 
 SIZE = Size(prompts=8, max_tokens=48, batches=(1, 4), tracing_rounds=2, tracing_tokens=16)
-FEW = replace(SIZE, prompts=6, answers=4)
+FEW = replace(SIZE, answers=2, batches=(1,))
 """For lines that need no sampled answers."""
 
 Start = Callable[[ServerSpec], Server]
@@ -80,8 +80,7 @@ def test_another_model_as_baseline_is_noticed(
     small = start(ServerSpec(LAUNCHER, str(DEMO_DRAFT)))
     found = by_check(pool, small, draft_server, FEW)
     small.stop()
-    assert found["greedy"].outcome is Outcome.FAILS
-    assert "parts at token" in found["greedy"].sentence
+    assert found["greedy"].outcome is Outcome.FAILS, found["greedy"].sentence
 
 
 def test_a_swapped_tokenizer_is_noticed(

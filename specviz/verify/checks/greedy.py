@@ -11,8 +11,12 @@ from specviz.analysis.text import counted
 from specviz.verify.evidence import Greedy
 from specviz.verify.finding import Finding, Outcome
 
-NEAR_TIE = 0.25
-"""Difference of log-probabilities: twice the step between bfloat16 logits of 16 to 32."""
+NEAR_TIE = 0.125
+"""Difference of log-probabilities: the step between bfloat16 logits of 16 to 32."""
+
+MOST_TIED = 0.2
+"""Share of answers that rounding may part. Another model parts at near ties as well, and often: it
+agrees with the baseline where that is sure."""
 
 
 class Match(StrEnum):
@@ -41,6 +45,9 @@ def greedy(
     if counts[Match.PARTED]:
         first = next(reason for match, reason in matches if match is Match.PARTED)
         sentence = f"{said}, {counts[Match.PARTED]} parted. The first: {first}."
+        return Finding(check, title, Outcome.FAILS, sentence, figures)
+    if counts[Match.NEAR_TIE] > max(1, MOST_TIED * len(pairs)):
+        sentence = f"{said}: too many for rounding, so the models probably differ."
         return Finding(check, title, Outcome.FAILS, sentence, figures)
     if counts[Match.NOT_JUDGED]:
         sentence = (

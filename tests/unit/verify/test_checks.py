@@ -147,6 +147,14 @@ def test_answers_may_part_at_a_near_tie_only() -> None:
     assert "near tie" in unknown.sentence
 
 
+def test_many_near_ties_are_another_model() -> None:
+    ended, whole = of(plain((11, 12, 13, 77))), of(traced())
+    few = greedy("greedy", "Greedy answers", [*ended, *of(plain()) * 9], whole * 10)
+    many = greedy("greedy", "Greedy answers", [*ended * 3, *of(plain()) * 7], whole * 10)
+    assert (few.outcome, many.outcome) == (Outcome.HOLDS, Outcome.FAILS)
+    assert "too many for rounding" in many.sentence
+
+
 def test_an_answer_may_end_early_at_a_near_tie_only() -> None:
     assert compared(plain((11, 12, 13)), traced()).outcome is Outcome.HOLDS
     assert compared(plain((11, 12)), traced()).outcome is Outcome.FAILS
