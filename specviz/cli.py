@@ -24,6 +24,7 @@ from specviz.commands.run import run
 from specviz.commands.serve import serve
 from specviz.commands.theory import theory
 from specviz.commands.train import train
+from specviz.commands.verify import verify
 from specviz.errors import SpecvizError, UsageError
 
 app = typer.Typer(
@@ -46,6 +47,7 @@ app.command()(theory)
 app.command()(train)
 app.command()(convert)
 app.command()(doctor)
+app.command()(verify)
 
 
 def main(arguments: list[str] | None = None) -> None:

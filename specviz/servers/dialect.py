@@ -17,7 +17,7 @@ from specviz.errors import MalformedReply
 from specviz.servers.capabilities import Capabilities
 from specviz.servers.checked import count
 from specviz.servers.launch.launcher import Launcher
-from specviz.servers.metrics import ServerLoad, SpecCounters
+from specviz.servers.metrics import RequestTimes, ServerLoad, SpecCounters
 from specviz.servers.trace_record import MAX_DRAFT, TraceRecord
 
 Get = Callable[[str], Awaitable[str | None]]
@@ -88,8 +88,10 @@ class Dialect:
                     MalformedReply, TypeError or ValueError for what cannot be read
     counters        speculation counters on `/metrics`, None where the server does not speculate
     prefix_caching  whether prefixes are cached, from `/metrics`; None where it does not say
-    load            running requests and more, from `/metrics`; these three raise MalformedReply for
-                    a page that is not metrics
+    load            running requests and more, from `/metrics`; these, and `request_times`, raise
+                    MalformedReply for a page that is not metrics
+    request_times   requests and their times as the server measured them, from `/metrics`; None:
+                    this kind does not report them
     detokenize      asks for the text of one token
     trace           streams the tracing plugin's records; None: there is no plugin for this kind
     launcher        starts such servers; None: they can only be attached by URL
@@ -108,5 +110,6 @@ class Dialect:
     prefix_caching: Callable[[str], bool | None]
     load: Callable[[str], ServerLoad]
     detokenize: Detokenize
+    request_times: Callable[[str], RequestTimes | None] | None = None
     trace: Trace | None = None
     launcher: Launcher | None = None

@@ -73,6 +73,23 @@ class ServerLoad:
         return self.output_tokens / self.requests
 
 
+@dataclass(frozen=True, slots=True)
+class RequestTimes:
+    """Finished requests since the server started, and the sums of their times in s, as the server
+    measured them."""
+
+    requests: float
+    ttft_s: float
+    e2el_s: float
+
+    def __sub__(self, earlier: RequestTimes) -> RequestTimes:
+        return RequestTimes(
+            self.requests - earlier.requests,
+            self.ttft_s - earlier.ttft_s,
+            self.e2el_s - earlier.e2el_s,
+        )
+
+
 def samples(page: str) -> Iterator[MetricSample]:
     """Every sample of a `/metrics` page. Raises MalformedReply for a page that is not metrics."""
     try:
@@ -131,6 +148,19 @@ def read_load(page: str, fields: Mapping[str, str]) -> ServerLoad:
         else:
             found[name] = found.get(name, 0.0) + value
     return ServerLoad(**found)
+
+
+def read_request_times(page: str, fields: Mapping[str, str]) -> RequestTimes | None:
+    """Summed over the server's engines; None where one of the figures is missing. `fields`: metric
+    name → field of `RequestTimes`.
+
+    Raises MalformedReply for a page that is not metrics, or figures that cannot be.
+    """
+    found: dict[str, float] = {}
+    for sample in samples(page):
+        if name := fields.get(sample.name):
+            found[name] = found.get(name, 0.0) + number(sample.value, sample.name, 0, MAX_TOTAL)
+    return RequestTimes(**found) if len(found) == len(fields) else None
 
 
 def _position(label: str) -> int:

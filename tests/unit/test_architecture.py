@@ -29,7 +29,7 @@ LEVELS: tuple[set[str], ...] = (
     {"bench", "strip"},
     {"sweep"},
     {"known_facts", "remote", "report", "runtime"},
-    {"doctor", "training", "views", "web"},
+    {"doctor", "training", "verify", "views", "web"},
     {"app", "cli", "commands", "pages", "__main__"},
 )
 WORDS = LEVELS[0]

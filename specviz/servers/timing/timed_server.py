@@ -31,7 +31,7 @@ from specviz.servers.client.failures import (
 from specviz.servers.client.limits import most_bytes
 from specviz.servers.client.probe import FoundServer, connecting
 from specviz.servers.client.sse import Read
-from specviz.servers.metrics import SpecCounters
+from specviz.servers.metrics import RequestTimes, SpecCounters
 from specviz.servers.pages import read_page
 from specviz.servers.timing.answer import last_news_s, read_answer, sample_of
 from specviz.servers.timing.connections import Connections, NotConnected, TooMuch
@@ -105,6 +105,11 @@ class TimedServer:
     async def counters(self) -> SpecCounters | None:
         """The server's speculation counters now; None where there are none to believe."""
         return self._read_from(await self._metrics(), self.server.dialect.counters)
+
+    async def request_times(self) -> RequestTimes | None:
+        """Requests and their times as the server measured them; None where it does not say."""
+        read = self.server.dialect.request_times
+        return None if read is None else self._read_from(await self._metrics(), read)
 
     async def prefix_caching(self) -> bool | None:
         """Whether the server caches prefixes; None where it does not say.

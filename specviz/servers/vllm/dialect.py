@@ -18,7 +18,12 @@ from specviz.servers.vllm.command_line import printed_command, server_command
 from specviz.servers.vllm.environment import server_environment
 from specviz.servers.vllm.hardware import runs_on_cpu
 from specviz.servers.vllm.identify import identify
-from specviz.servers.vllm.metrics import parse_counters, parse_load, parse_prefix_caching
+from specviz.servers.vllm.metrics import (
+    parse_counters,
+    parse_load,
+    parse_prefix_caching,
+    parse_request_times,
+)
 from specviz.servers.vllm.trace_client import read_records
 from specviz.servers.vllm.tracing.keys import new_key
 
@@ -69,6 +74,7 @@ VLLM = Dialect(
     counters=parse_counters,
     prefix_caching=parse_prefix_caching,
     load=parse_load,
+    request_times=parse_request_times,
     detokenize=_detokenize,
     trace=read_records,
     launcher=LAUNCHER,

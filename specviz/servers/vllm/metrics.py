@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from specviz.servers.metrics import (
+    RequestTimes,
     ServerLoad,
     SpecCounters,
     read_counters,
     read_load,
+    read_request_times,
     samples,
 )
 
@@ -18,6 +20,12 @@ _LOAD = {
     "vllm:num_preemptions_total": "preemptions",
     "vllm:request_generation_tokens_sum": "output_tokens",
     "vllm:request_generation_tokens_count": "requests",
+}
+
+_REQUEST_TIMES = {
+    "vllm:e2e_request_latency_seconds_count": "requests",
+    "vllm:e2e_request_latency_seconds_sum": "e2el_s",
+    "vllm:time_to_first_token_seconds_sum": "ttft_s",
 }
 
 
@@ -34,6 +42,11 @@ def parse_counters(page: str) -> SpecCounters | None:
 def parse_load(page: str) -> ServerLoad:
     """Running and waiting requests, KV cache, preemptions, answer lengths."""
     return read_load(page, _LOAD)
+
+
+def parse_request_times(page: str) -> RequestTimes | None:
+    """Requests and their times as vLLM measured them."""
+    return read_request_times(page, _REQUEST_TIMES)
 
 
 def parse_prefix_caching(page: str) -> bool | None:

@@ -1,0 +1,230 @@
+"""Asks the two servers, one after the other, for all that the checks look at."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import httpx2
+
+from specviz.config import Prompt, Sampling
+from specviz.errors import MalformedReply
+from specviz.servers import checked
+from specviz.servers.client.api_key import api_key
+from specviz.servers.client.engine import CHAT, ServerEngine, open_server, request_fields
+from specviz.servers.client.failures import connection_broke
+from specviz.servers.pages import body_of
+from specviz.servers.timing.timed_server import TimedServer, open_timed_server
+from specviz.trace import Trace, fold
+from specviz.verify.evidence import (
+    Answered,
+    Greedy,
+    Sequences,
+    Speculated,
+    Timing,
+    TracingCost,
+)
+from specviz.verify.prompts import held_out, unusual
+
+Note = Callable[[str], None]
+
+TOP = 2
+LEAST, ROUNDED = -1e9, 1e-3
+"""Log-probabilities: of what is impossible, and of what is certain but for rounding."""
+LOGPROB_TIMEOUT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is asked.
+
+    `prompts` held-out prompts and the unusual ones greedily, `max_tokens` each; `answers` sampled
+    answers of `sampled_tokens` tokens to each of `sampled_prompts`, `at_once` at a time;
+    `tracing_rounds` rounds at each of `batches`.
+    """
+
+    prompts: int = 12
+    max_tokens: int = 64
+    temperature: float = 0.8
+    sampled_prompts: int = 6
+    answers: int = 40
+    sampled_tokens: int = 12
+    at_once: int = 8
+    batches: tuple[int, ...] = (1, 16)
+    tracing_rounds: int = 4
+    tracing_tokens: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Clients:
+    """One server: as the Live page uses it, and as a benchmark does."""
+
+    live: ServerEngine
+    timed: TimedServer
+
+
+async def ask_baseline(url: str, model: str | None, size: Size, note: Note) -> Answered:
+    """Raises an EngineError in the user's words, as everything here does."""
+    async with _clients(url, model) as clients:
+        note("the baseline answers greedily")
+        greedy = [
+            Greedy(prompt, await _answer(clients.live, prompt, _greedy(size)), gaps)
+            for prompt in _prompts(size)
+            for gaps in [await top_gaps(clients.live, prompt, _greedy(size))]
+        ]
+        note("the baseline answers with sampling")
+        return Answered(clients.live.server, tuple(greedy), await _sampled(clients.timed, size))
+
+
+async def ask_speculating(url: str, model: str | None, size: Size, note: Note) -> Speculated:
+    async with _clients(url, model) as clients:
+        live, timed = clients.live, clients.timed
+        note("the speculating server answers greedily, then with sampling")
+        before = await timed.counters()
+        greedy = [
+            Greedy(prompt, await _answer(live, prompt, _greedy(size))) for prompt in _prompts(size)
+        ]
+        drawn = [
+            await _answer(live, prompt, Sampling(size.temperature, max_tokens=size.max_tokens))
+            for prompt in held_out(size.sampled_prompts)
+        ]
+        after = await timed.counters()
+        sampled = await _sampled(timed, size)
+        note("the speculating server is timed")
+        timing = await _timing(timed, size)
+        tracing: tuple[TracingCost, ...] = ()
+        if live.traced:
+            tracing = tuple([await _tracing_cost(live, batch, size) for batch in size.batches])
+        return Speculated(
+            answered=Answered(live.server, tuple(greedy), sampled),
+            traces=(*(one.trace for one in greedy), *drawn),
+            before=before,
+            after=after,
+            timing=timing,
+            tracing=tracing,
+        )
+
+
+async def top_gaps(engine: ServerEngine, prompt: Prompt, sampling: Sampling) -> tuple[float, ...]:
+    """How far the best token was above the second, by position, as OpenAI's API reports
+    log-probabilities; empty where the server reports none."""
+    fields = request_fields(engine.model, prompt, sampling)
+    fields |= {"stream": False, "logprobs": True, "top_logprobs": TOP}
+    del fields["stream_options"]
+    headers = {"Authorization": f"Bearer {api_key(engine.server.url)}"}
+    try:
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=LOGPROB_TIMEOUT_S) as http,
+            http.stream("POST", f"{engine.server.url}/v1{CHAT}", json=fields) as response,
+        ):
+            body = await body_of(response)
+    except httpx2.HTTPError as error:
+        raise connection_broke(error, engine.server) from error
+    try:
+        return read_gaps(checked.parsed(body.decode("utf-8", "replace"), "the answer"))
+    except MalformedReply:
+        return ()
+
+
+def read_gaps(answer: object) -> tuple[float, ...]:
+    """Raises MalformedReply for an answer without log-probabilities."""
+    choices = checked.array(checked.json_object(answer, "the answer").get("choices"), "choices", 1)
+    choice = checked.json_object(choices[0] if choices else None, "choices")
+    logprobs = checked.json_object(choice.get("logprobs"), "logprobs")
+    return tuple(_gap(one) for one in checked.array(logprobs.get("content"), "content"))
+
+
+def _gap(position: object) -> float:
+    tops = checked.array(checked.json_object(position, "content").get("top_logprobs"), "top")
+    best = sorted(
+        (
+            checked.number(
+                checked.json_object(top, "top").get("logprob"), "logprob", LEAST, ROUNDED
+            )
+            for top in tops
+        ),
+        reverse=True,
+    )
+    if len(best) < TOP:
+        raise MalformedReply("top_logprobs has fewer than two tokens")
+    return best[0] - best[1]
+
+
+def _prompts(size: Size) -> tuple[Prompt, ...]:
+    return (*held_out(size.prompts), *unusual())
+
+
+def _greedy(size: Size) -> Sampling:
+    return Sampling(max_tokens=size.max_tokens)
+
+
+async def _answer(engine: ServerEngine, prompt: Prompt, sampling: Sampling) -> Trace:
+    return fold([event async for event in engine.generate(prompt, sampling)])
+
+
+async def _sampled(timed: TimedServer, size: Size) -> tuple[Sequences, ...]:
+    """`size.answers` answers to each prompt, the prompts in turn."""
+    sampling = Sampling(size.temperature, max_tokens=size.sampled_tokens)
+    gate = asyncio.Semaphore(size.at_once)
+
+    async def one(prompt: Prompt) -> tuple[int, ...]:
+        async with gate:
+            return (await timed.sample(prompt, sampling)).token_ids
+
+    prompts = held_out(size.sampled_prompts)
+    answers = await asyncio.gather(*(one(prompt) for prompt in prompts * size.answers))
+    return tuple(tuple(answers[place :: len(prompts)]) for place in range(len(prompts)))
+
+
+async def _timing(timed: TimedServer, size: Size) -> Timing:
+    """One request at a time, between two readings of the server's own figures."""
+    before = await timed.request_times()
+    samples = [await timed.sample(prompt, _greedy(size)) for prompt in held_out(size.prompts)]
+    after = await timed.request_times()
+    return Timing(
+        requests=len(samples),
+        ttft_s=sum(sample.ttft_ms for sample in samples) / 1000,
+        e2el_s=sum(sample.e2el_ms for sample in samples) / 1000,
+        server=None if before is None or after is None else after - before,
+    )
+
+
+async def _tracing_cost(engine: ServerEngine, batch: int, size: Size) -> TracingCost:
+    """Rounds of the same prompts, untraced and traced in turn, the order alternating."""
+    prompts = (held_out(batch) * batch)[:batch]
+    sampling = Sampling(max_tokens=size.tracing_tokens)
+    rounds = []
+    for number in range(size.tracing_rounds):
+        took = {}
+        for traced in (False, True) if number % 2 == 0 else (True, False):
+            took[traced] = await _round(engine, prompts, sampling, traced=traced)
+        rounds.append((*took[False], *took[True]))
+    return TracingCost(batch, tuple(rounds))
+
+
+async def _round(
+    engine: ServerEngine, prompts: Sequence[Prompt], sampling: Sampling, *, traced: bool
+) -> tuple[float, int]:
+    """Seconds and output tokens."""
+    engine.traced = traced
+    began = time.perf_counter()
+    traces = await asyncio.gather(*(_answer(engine, prompt, sampling) for prompt in prompts))
+    return time.perf_counter() - began, sum(len(trace.emitted) for trace in traces)
+
+
+@asynccontextmanager
+async def _clients(url: str, model: str | None) -> AsyncIterator[_Clients]:
+    live = await open_server(url, model=model)
+    try:
+        timed = await open_timed_server(url, model=model)
+        try:
+            await live.warm_up()
+            await timed.prefix_caching()
+            yield _Clients(live, timed)
+        finally:
+            await timed.close()
+    finally:
+        await live.close()

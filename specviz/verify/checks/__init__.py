@@ -1,0 +1,1 @@
+"""One file per line of the report: evidence in, a `Finding` out."""

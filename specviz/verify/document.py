@@ -1,0 +1,73 @@
+"""The report as JSON and as an HTML file to attach to an issue."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from specviz import __version__
+from specviz.machine import hardware_summary
+from specviz.report.markup import pairs, table, text
+from specviz.report.scripts import page_style
+from specviz.verify.finding import Finding, Outcome, exit_code
+
+HEADLINES = {
+    0: "All of it holds",
+    1: "Something does not hold",
+    2: "Something could not be measured",
+}
+
+
+def document(findings: Sequence[Finding]) -> dict[str, Any]:
+    """What `specviz verify --json` prints; its keys are a public format."""
+    return {
+        "specviz_version": __version__,
+        "verified_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "hardware": hardware_summary(),
+        "exit_code": exit_code(findings),
+        "findings": [finding.to_dict() for finding in findings],
+    }
+
+
+def page(found: dict[str, Any]) -> str:
+    """The same as one HTML file, with no script and nothing from anywhere else."""
+    style = page_style()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    title = f"specviz verify: {HEADLINES[found['exit_code']]}"
+    lines = [(one["title"], one["outcome"], one["sentence"]) for one in found["findings"]]
+    figures = [
+        f"<h3>{text(one['title'])}</h3>{pairs(one['figures'].items())}"
+        for one in found["findings"]
+        if one["figures"]
+    ]
+    return "".join(
+        [
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
+            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+            f"style-src 'sha256-{digest}'\">",
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{text(title)}</title><style>{style}</style></head><body>",
+            f'<h1>{text(title)}</h1><p class="muted">specviz {text(found["specviz_version"])}, '
+            f"{text(found['verified_at'])}, {text(found['hardware'])}</p>",
+            table(("Check", "Outcome", "What was seen"), lines),
+            "<h2>Figures</h2>",
+            *figures,
+            "</body></html>\n",
+        ]
+    )
+
+
+MARKS = {
+    Outcome.HOLDS: "ok",
+    Outcome.FAILS: "FAILS",
+    Outcome.NOT_MEASURED: "?",
+    Outcome.NOT_REPORTED: "–",
+}
+
+
+def line(finding: Finding) -> str:
+    """One line of the terminal."""
+    return f"{MARKS[finding.outcome]:>5}  {finding.title}: {finding.sentence}"

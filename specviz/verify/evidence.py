@@ -1,0 +1,64 @@
+"""What both servers answered: all that the checks look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from specviz.config import Prompt
+from specviz.servers.client.probe import FoundServer
+from specviz.servers.metrics import RequestTimes, SpecCounters
+from specviz.trace import Trace
+
+Sequences = tuple[tuple[int, ...], ...]
+"""Token ids of sampled answers to one prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Greedy:
+    """One answer at temperature 0. `gaps`: by position, how far the most likely token was above the
+    second, as a difference of log-probabilities; empty where the server does not report them."""
+
+    prompt: Prompt
+    trace: Trace
+    gaps: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Requests that were timed by the client, and what the server says of the same ones."""
+
+    requests: int
+    ttft_s: float
+    e2el_s: float
+    server: RequestTimes | None
+
+
+@dataclass(frozen=True, slots=True)
+class TracingCost:
+    """Rounds of `batch` requests at once, traced and untraced in turn: seconds and output tokens of
+    each round, [(untraced s, untraced tokens, traced s, traced tokens)]."""
+
+    batch: int
+    rounds: tuple[tuple[float, int, float, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One server's answers. `sampled` is by prompt, in the order in which they were asked."""
+
+    server: FoundServer
+    greedy: tuple[Greedy, ...]
+    sampled: tuple[Sequences, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Speculated:
+    """What only the speculating server is asked: `traces` are all requests between the two readings
+    of its counters (None: it has none), the greedy ones first."""
+
+    answered: Answered
+    traces: tuple[Trace, ...]
+    before: SpecCounters | None
+    after: SpecCounters | None
+    timing: Timing
+    tracing: tuple[TracingCost, ...] = ()

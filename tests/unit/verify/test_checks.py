@@ -1,0 +1,208 @@
+"""Every line of the report holds for servers that agree, and fails on what was spoilt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from evidence_made import (
+    BASELINE,
+    DRAWN_STEP,
+    GAPS,
+    GREEDY_STEP,
+    PROMPTS,
+    SPECULATING,
+    answered,
+    judged,
+    plain,
+    server,
+    speculated,
+    traced,
+)
+
+from specviz.analysis import same_distribution as sampling_test
+from specviz.servers.metrics import RequestTimes, SpecCounters
+from specviz.trace import Fidelity, Trace, Verdict
+from specviz.verify.checks.counts import counts
+from specviz.verify.checks.greedy import greedy
+from specviz.verify.checks.identity import identity
+from specviz.verify.checks.sampled import sampled
+from specviz.verify.checks.timing import timing
+from specviz.verify.checks.tracing import tracing_cost
+from specviz.verify.checks.verdicts import verdicts
+from specviz.verify.evidence import Greedy, Speculated, Timing
+from specviz.verify.finding import Finding, Outcome, exit_code
+
+INFERRED = replace(traced(), fidelity=Fidelity.INFERRED)
+UNTRACED = server(speculates=True, tracing=False, tracing_reason="no plugin")
+
+
+def of(trace: Trace, gaps: tuple[float, ...] = GAPS) -> list[Greedy]:
+    return [Greedy(PROMPTS[0], trace, gaps)]
+
+
+def compared(baseline: Trace, other: Trace, gaps: tuple[float, ...] = GAPS) -> Finding:
+    return greedy("greedy", "Greedy answers", of(baseline, gaps), of(other))
+
+
+def test_servers_that_agree_hold_on_every_line() -> None:
+    found = [
+        identity(BASELINE, SPECULATING),
+        counts(speculated()),
+        verdicts(speculated()),
+        compared(plain(), traced()),
+        tracing_cost(speculated()),
+        timing("vLLM", speculated().timing),
+    ]
+    assert [one.outcome for one in found] == [Outcome.HOLDS] * 6, [one.sentence for one in found]
+    assert exit_code(found) == 0
+
+
+@pytest.mark.parametrize(
+    ("baseline", "other", "outcome"),
+    [
+        (SPECULATING, SPECULATING, Outcome.FAILS),
+        (BASELINE, BASELINE, Outcome.FAILS),
+        (BASELINE, server(speculates=None), Outcome.NOT_MEASURED),
+        (server(speculates=None), SPECULATING, Outcome.HOLDS),
+    ],
+)
+def test_only_a_server_that_drafts_speculates(baseline, other, outcome: Outcome) -> None:
+    assert identity(baseline, other).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome", "words"),
+    [
+        ({"after": SpecCounters(16, 48, 30, (16, 14, 0))}, Outcome.FAILS, "counted 18, 10 and 6"),
+        ({"after": SpecCounters(3, 9, 1, ())}, Outcome.NOT_MEASURED, "started again"),
+        ({"after": None}, Outcome.NOT_MEASURED, "no speculation counters"),
+        ({"traces": (INFERRED,)}, Outcome.NOT_MEASURED, "1 of 1"),
+        ({"traces": (traced(),) * 2}, Outcome.FAILS, "12 drafted and 6 accepted in 4 steps"),
+    ],
+)  # fmt: skip
+def test_sums_are_the_counters(changes, outcome: Outcome, words: str) -> None:
+    found = counts(speculated(**changes))
+    assert found.outcome is outcome
+    assert words in found.sentence
+
+
+ACCEPTED, REJECTED, UNVERIFIED = Verdict.ACCEPTED, Verdict.REJECTED, Verdict.UNVERIFIED
+
+
+@pytest.mark.parametrize(
+    ("drafted", "words"),
+    [
+        ([judged(11, REJECTED, accept_prob=1.0)], "an acceptance probability of 1.0"),
+        ([judged(11, ACCEPTED, target_prob=0.2)], "first choice is 't11'"),
+        ([judged(11, REJECTED, target_top=judged(11, ACCEPTED).target_top)], "it is the target's"),
+        ([judged(11, ACCEPTED, accept_prob=None)], "no acceptance probability"),
+        ([judged(11, ACCEPTED, accept_prob=0.4, u=0.6, draft_prob=None)], "u 0.6000"),
+        ([judged(11, REJECTED, accept_prob=0.4, u=0.2, draft_prob=None)], "u 0.2000"),
+        (
+            [judged(11, ACCEPTED, draft_prob=0.5, target_prob=0.25, accept_prob=0.9, u=0.1)],
+            "min(1, p / q) is 0.5000",
+        ),
+        ([judged(11, REJECTED), judged(12, ACCEPTED)], "after a rejection"),
+        ([judged(11, UNVERIFIED)], "before any rejection"),
+    ],
+)  # fmt: skip
+def test_one_wrong_verdict_is_found_and_named(drafted, words: str) -> None:
+    spoilt = replace(GREEDY_STEP, drafted=tuple(drafted))
+    found = verdicts(speculated(traced(spoilt, DRAWN_STEP)))
+    assert found.outcome is Outcome.FAILS
+    assert words in found.sentence
+    assert "step 1 of request specviz-1" in found.sentence
+
+
+def test_of_two_equal_first_choices_either_may_be_accepted() -> None:
+    tops = tuple(replace(top, prob=0.4) for top in judged(11, REJECTED).target_top)
+    tied = [
+        judged(11, ACCEPTED, target_prob=0.4, target_top=tops),
+        judged(98, REJECTED, target_prob=0.4, target_top=tops),
+    ]
+    for token in tied:
+        step = replace(GREEDY_STEP, drafted=(token,))
+        assert verdicts(speculated(traced(step))).outcome is Outcome.HOLDS
+
+
+def test_a_server_that_does_not_trace_shows_no_verdicts() -> None:
+    counted = replace(traced(), fidelity=Fidelity.COUNTED)
+    untraced = speculated(counted, answered=answered(UNTRACED, counted), tracing=())
+    assert verdicts(untraced).outcome is Outcome.NOT_MEASURED
+    assert tracing_cost(untraced).outcome is Outcome.NOT_MEASURED
+    assert exit_code([verdicts(untraced)]) == 2
+    without = replace(UNTRACED, dialect=replace(UNTRACED.dialect, trace=None))
+    other = replace(untraced, answered=answered(without, counted))
+    assert verdicts(other).outcome is Outcome.NOT_REPORTED
+    assert exit_code([verdicts(other), tracing_cost(other)]) == 0
+
+
+def test_answers_may_part_at_a_near_tie_only() -> None:
+    assert compared(plain((11, 12, 13, 77)), traced()).outcome is Outcome.HOLDS
+    assert compared(plain((11, 77, 13, 14)), traced()).outcome is Outcome.FAILS
+    unknown = compared(plain((11, 77, 13, 14)), traced(), gaps=())
+    assert unknown.outcome is Outcome.NOT_MEASURED
+    assert "near tie" in unknown.sentence
+
+
+def test_many_near_ties_are_another_model() -> None:
+    ended, whole = of(plain((11, 12, 13, 77))), of(traced())
+    few = greedy("greedy", "Greedy answers", [*ended, *of(plain()) * 9], whole * 10)
+    many = greedy("greedy", "Greedy answers", [*ended * 3, *of(plain()) * 7], whole * 10)
+    assert (few.outcome, many.outcome) == (Outcome.HOLDS, Outcome.FAILS)
+    assert "too many for rounding" in many.sentence
+
+
+def test_an_answer_may_end_early_at_a_near_tie_only() -> None:
+    assert compared(plain((11, 12, 13)), traced()).outcome is Outcome.HOLDS
+    assert compared(plain((11, 12)), traced()).outcome is Outcome.FAILS
+
+
+def test_another_tokenizer_is_seen() -> None:
+    """It reads the prompt as other tokens, or writes the same tokens as another text."""
+    other_prompt = compared(plain(prompt_ids=(1, 2)), traced())
+    assert "different tokens" in other_prompt.sentence
+    steps = [
+        replace(step, emitted=tuple(replace(token, text="?") for token in step.emitted))
+        for step in traced().steps
+    ]
+    other_text = compared(plain(), traced(*steps))
+    assert (other_text.outcome, other_prompt.outcome) == (Outcome.FAILS, Outcome.FAILS)
+    assert "another text" in other_text.sentence
+
+
+def test_sampled_answers_of_another_distribution_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling_test, "TRIALS", 20)
+    rng = np.random.default_rng(4)
+    drawn = [tuple(map(tuple, rng.integers(10, 40, (60, 4)).tolist())) for _ in range(2)]
+    baseline = answered(BASELINE, plain(), drawn[0])
+    same = sampled(baseline, answered(SPECULATING, plain(), drawn[1]), 1)
+    assert same.outcome is Outcome.HOLDS, same.sentence
+    repeated = (tuple(traced().token_ids),) * 60
+    other = sampled(baseline, answered(SPECULATING, plain(), repeated), 1)
+    assert other.outcome is Outcome.FAILS
+    silent = sampled(answered(BASELINE, plain()), answered(SPECULATING, plain()), 1)
+    assert silent.outcome is Outcome.NOT_MEASURED
+
+
+@pytest.mark.parametrize(
+    ("timed", "outcome"),
+    [
+        (Timing(4, 0.4, 2.0, RequestTimes(4, 0.39, 1.2)), Outcome.FAILS),
+        (Timing(4, 0.4, 2.0, RequestTimes(4, 0.5, 1.98)), Outcome.FAILS),
+        (Timing(4, 0.4, 2.0, RequestTimes(5, 0.39, 1.98)), Outcome.NOT_MEASURED),
+        (Timing(4, 0.4, 2.0, None), Outcome.NOT_REPORTED),
+    ],
+)
+def test_times_are_inside_the_clients(timed: Timing, outcome: Outcome) -> None:
+    assert timing("vLLM", timed).outcome is outcome
+
+
+def test_the_price_of_a_trace_has_its_interval() -> None:
+    found: Speculated = speculated()
+    figures = tracing_cost(found).figures
+    low, ratio, high = (figures[f"batch_1{end}"] for end in ("_low", "", "_high"))
+    assert ratio == pytest.approx(1.09)
+    assert low < ratio < high
