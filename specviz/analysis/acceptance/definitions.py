@@ -33,12 +33,12 @@ RATE = Definition(
     "accepted draft tokens / draft tokens; the target's own token of a step is in neither",
 )  # fmt: skip
 RATE_OF_REQUESTS = Definition(
-    "rate_of_requests", Word.RATE, "mean of requests", "mean(Σa_r / Σd_r)",
+    "rate_of_requests", Word.RATE, "mean of requests", "mean(Σaᵣ / Σdᵣ)",
     "the rate of each request, averaged: a request of 3 steps counts as much as one of 300",
 )  # fmt: skip
 VERIFIED_OF_REQUESTS = Definition(
     "verified_of_requests", Word.RATE, "with the target's token, mean of requests",
-    "mean((Σa_r + n_r) / (Σd_r + n_r))",
+    "mean((Σaᵣ + nᵣ) / (Σdᵣ + nᵣ))",
     "counts the target's own token of every step as drafted and accepted, so it is always higher",
 )  # fmt: skip
 LENGTH = Definition(
@@ -46,7 +46,7 @@ LENGTH = Definition(
     "tokens per drafting step, the target's own token (recovered or bonus) included",
 )  # fmt: skip
 LENGTH_OF_REQUESTS = Definition(
-    "length_of_requests", Word.LENGTH, "mean of requests", "mean(1 + Σa_r / n_r)",
+    "length_of_requests", Word.LENGTH, "mean of requests", "mean(1 + Σaᵣ / nᵣ)",
     "the length of each request, averaged: short answers weigh as much as long ones",
 )  # fmt: skip
 ACCEPTED = Definition(
@@ -60,7 +60,7 @@ TOKENS = Definition(
 )  # fmt: skip
 TOKENS_OF_REQUESTS = Definition(
     "tokens_of_requests", Word.LENGTH, "output tokens per step, mean of requests",
-    "mean(o_r / n_r)",
+    "mean(oᵣ / nᵣ)",
     "output tokens per step of each request, averaged",
 )  # fmt: skip
 TOKENS_PER_CHUNK = Definition(
@@ -76,10 +76,13 @@ DEFINITIONS = (
 )  # fmt: skip
 """In the order of a table; the first of a word is the one to compare by."""
 
-UNCONDITIONAL = "A_i / n: accepted at position i / all drafting steps. It never rises with i."
+UNCONDITIONAL = (
+    "Unconditional, Aᵢ / n: accepted at position i / all drafting steps. It never rises with i. "
+    "vLLM, llama.cpp and specviz call this acceptance by position."
+)
 CONDITIONAL = (
-    "A_i / A_(i−1): accepted at position i / steps whose drafts were accepted up to there. It is "
-    "at least as high as the unconditional rate, and equal at position 1."
+    "Conditional, Aᵢ / Aᵢ₋₁: accepted at position i / steps whose drafts were accepted up to "
+    "there. It is at least as high as the unconditional rate, and equal at position 1."
 )
 
 OTHER_REASONS = (

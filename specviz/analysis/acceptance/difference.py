@@ -83,7 +83,7 @@ def _sentences(one: Told, first: Called, two: Told, second: Called) -> list[str]
 def _said(told: Told, called: Called) -> str:
     definition, value, name = called
     source = f"reports {digits(value)} as “{name}”" if name else f"comes to {digits(value)}"
-    return f"{told.name} {source}: {definition.symbols}, {definition.name}."
+    return f"{told.name} {source}: {definition.name}, {definition.symbols}."
 
 
 def _of_one_definition(value: float, other: float) -> str:
@@ -97,7 +97,10 @@ def _of_one_definition(value: float, other: float) -> str:
 
 def _explained(common: Definition, own: float, others: float, apart: float) -> str:
     left = others - own
-    head = f"Both {common.name} ({common.symbols}): {digits(own)} and {digits(others)}. "
+    head = (
+        f"By one definition, {common.name} ({common.symbols}), they are {digits(own)} and "
+        f"{digits(others)}. "
+    )
     if _same(own, others):
         return f"{head}The definitions explain the whole difference of {_signed(apart)}."
     return (

@@ -31,10 +31,11 @@ def definitions(compared: Compared) -> None:
     told = _told(compared)
     reference, *others = told
     for other in others:
-        for difference in differences(reference, other):
+        if found := differences(reference, other):
             with st.container(border=True):
-                st.markdown(f"**{difference.word.capitalize()}**")
-                st.text("\n".join(difference.sentences))
+                for difference in found:
+                    st.markdown(f"**{difference.word.capitalize()}**")
+                    st.text("\n".join(difference.sentences))
     if without := [one.name for one in told if not any(map(one.called, Word))]:
         st.text(f"Nothing drafted, or no acceptance reported: {', '.join(without)}.")
     st.markdown("**Every figure under every definition**")

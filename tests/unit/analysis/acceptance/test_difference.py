@@ -109,10 +109,10 @@ def test_two_real_files_differ_by_definition_alone() -> None:
     rate, length = differences(vllm(), aiperf())
     assert length.word is d.Word.LENGTH
     assert length.sentences == (
-        "vLLM reports 3.32 as “Acceptance length”: 1 + Σa / n, over all steps.",
-        "AIPerf reports 3.34 as “Acceptance Length”: mean(1 + Σa_r / n_r), mean of requests.",
-        "Both over all steps (1 + Σa / n): 3.32 and 3.32. The definitions explain the whole "
-        "difference of +0.018.",
+        "vLLM reports 3.32 as “Acceptance length”: over all steps, 1 + Σa / n.",
+        "AIPerf reports 3.34 as “Acceptance Length”: mean of requests, mean(1 + Σaᵣ / nᵣ).",
+        "By one definition, over all steps (1 + Σa / n), they are 3.32 and 3.32. The definitions "
+        "explain the whole difference of +0.018.",
     )
     assert rate.sentences[-1].endswith("explain the whole difference of +0.006.")
 
@@ -121,9 +121,9 @@ def test_what_the_definitions_do_not_explain_is_said() -> None:
     slower = Told("ours", (), summed([RequestCounts(100, 300, 200, 301)]))
     _, length = differences(slower, aiperf())
     assert length.sentences[-1] == (
-        "Both over all steps (1 + Σa / n): 3.00 and 3.32. Of the difference of +0.340, the "
-        "definitions make +0.018; +0.322 is left for what was counted and for the other reasons "
-        "below."
+        "By one definition, over all steps (1 + Σa / n), they are 3.00 and 3.32. Of the difference "
+        "of +0.340, the definitions make +0.018; +0.322 is left for what was counted and for the "
+        "other reasons below."
     )
 
 
@@ -141,7 +141,7 @@ def test_specforge_and_vllm_meet_at_output_tokens_per_step() -> None:
     counts = Counts(num_drafts=171, output_tokens=570)
     figure = Reported("Average acceptance length", d.TOKENS_OF_REQUESTS, 3.5)
     (length,) = differences(vllm(), Told("SpecForge", (figure,), counts))
-    assert "Both output tokens per step (Σo / n): 3.33 and 3.33." in length.sentences[-1]
+    assert "output tokens per step (Σo / n), they are 3.33 and 3.33." in length.sentences[-1]
 
 
 def test_what_cannot_be_turned_into_each_other_says_what_it_lacks() -> None:
