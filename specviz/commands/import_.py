@@ -1,4 +1,4 @@
-"""`specviz import`: exports of specviz, and results of vllm bench serve or GuideLLM."""
+"""`specviz import`: exports of specviz, and results of other tools."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Take = Callable[[Path], dict[str, Any]]
 def import_(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="F…", help="Parquet or JSONL exports, or JSON of another tool."),
+        typer.Argument(metavar="F…", help="Exports of specviz, or results of another tool."),
     ],
     method: Annotated[
         Method | None,

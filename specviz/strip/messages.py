@@ -15,6 +15,8 @@ from specviz.analysis.readout import Figure, readout, verdict
 from specviz.config import EngineKind, Prompt
 from specviz.live.job import ArmLog, Phase, baseline_to_time, comparisons, finished_baseline
 from specviz.methods import Method
+from specviz.trace import Step
+from specviz.wire import event_to_dict
 
 
 def hello(mode: str, prompt: Prompt, arms: Sequence[ArmLog]) -> dict[str, Any]:
@@ -25,6 +27,38 @@ def hello(mode: str, prompt: Prompt, arms: Sequence[ArmLog]) -> dict[str, Any]:
         "prompt": prompt.text,
         "arms": [_introduced(arm, name) for arm, name in zip(arms, names, strict=True)],
     }
+
+
+def logged(arm_id: str, title: str, tool: str, k: int | None, steps: Sequence[Step]) -> list[str]:
+    """All messages of one request that another tool logged, for a replay.
+
+    What a log does not have (prompt, method, times of the client, figures) is left empty.
+    """
+    arm = {
+        "id": arm_id,
+        "title": title,
+        "engine": tool,
+        "badge": tool,
+        "fidelity": "logged",
+        "lossless": None,
+        "rule": None,
+        "k": k,
+        "method": None,
+        "max_tokens": None,
+    }
+    part = {
+        "id": arm_id,
+        "from": 0,
+        "figures": [],
+        "state": {"phase": Phase.FINISHED.value, "note": None},
+        "events": [event_to_dict(step) for step in steps],
+    }
+    messages: list[dict[str, Any]] = [
+        {"type": "hello", "mode": "replay", "prompt": "", "arms": [arm]},
+        {"type": "batch", "verdict": None, "arms": [part]},
+        {"type": "end"},
+    ]
+    return [json.dumps(message) for message in messages]
 
 
 def _introduced(arm: ArmLog, name: str) -> dict[str, Any]:

@@ -64,6 +64,7 @@ RULES = (
     Rule("/api/benchmarks/{benchmark_id}/results", GET, Who.PROGRAMS),
     Rule("/api/benchmarks/{benchmark_id}/{action}", POST, Who.OWNER),
     Rule("/ws/jobs/{job_id}", SOCKET, Who.PAGES),
+    Rule("/ws/logged/{elsewhere_id}/{place:int}", SOCKET, Who.PAGES),
     Rule("/ws/{kind:str}/{run_id}", SOCKET, Who.PAGES),
     Rule("/ws/{kind:str}/{run_id}/{place:int}", SOCKET, Who.PAGES),
     Rule("/_stcore/stream", SOCKET, Who.PAGES),

@@ -16,14 +16,17 @@ from functools import wraps
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from specviz.analysis.text import terminal_text
 from specviz.config import Prompt, Run, RunConfig
 from specviz.engines.replay import events_of
 from specviz.errors import SpecvizError, StoreError
 from specviz.live.job import ArmLog, Job, Phase
 from specviz.runtime import Runtime, current
 from specviz.store import RequestRow, Store
+from specviz.store.history.drafts import read_logged_steps, replayed
+from specviz.store.history.tool_result import read_tool_result
 from specviz.store.runs.runs import read_group, read_request, read_run, read_trace
-from specviz.strip.messages import arm_message, batch, figures_of, hello, verdict_of
+from specviz.strip.messages import arm_message, batch, figures_of, hello, logged, verdict_of
 
 POLL_S = 0.03
 """Browsers draw at most 60 times a second; sending more often is waste."""
@@ -112,8 +115,19 @@ async def replay_runs(websocket: WebSocket) -> None:
     await websocket.close()
 
 
+@_reports_failure
+async def replay_logged(websocket: WebSocket) -> None:
+    """Send the steps of one request of another tool's log; the browser plays them."""
+    await websocket.accept()
+    parts = websocket.path_params
+    for message in await asyncio.to_thread(_logged, parts["elsewhere_id"], parts["place"]):
+        await websocket.send_text(message)
+    await websocket.close()
+
+
 routes = [
     WebSocketRoute("/ws/jobs/{job_id}", watch_job),
+    WebSocketRoute("/ws/logged/{elsewhere_id}/{place:int}", replay_logged),
     WebSocketRoute("/ws/{kind:str}/{run_id}", replay_runs),
     WebSocketRoute("/ws/{kind:str}/{run_id}/{place:int}", replay_runs),
 ]
@@ -174,6 +188,17 @@ def _load(runtime: Runtime, kind: str, run_id: str, place: int) -> tuple[list[Ar
     if prompt is None:
         raise StoreError(f"Nothing is stored under {run_id}.")
     return arms, prompt
+
+
+def _logged(elsewhere_id: str, place: int) -> list[str]:
+    store = current().shown.runs([elsewhere_id])
+    row = store.read(read_tool_result, elsewhere_id)
+    steps = replayed(store.read(read_logged_steps, elsewhere_id, place))
+    if steps is None:
+        raise StoreError("This request has no steps that name their tokens.")
+    return logged(
+        f"{elsewhere_id}-{place}", terminal_text(row["name"]), row["tool"], row["k"], steps
+    )
 
 
 def _request(store: Store, run_id: str, place: int) -> RequestRow:

@@ -15,6 +15,7 @@ from specviz.methods import Method
 from specviz.prompts.sets import Conversation
 from specviz.sample import Sample
 from specviz.store import ArmRow, RoundRow, SampleRow, Store, open_store
+from specviz.store.exchange import import_file
 from specviz.store.runs.tables import insert, to_utc, update
 from specviz.trace import (
     ROOT,
@@ -28,6 +29,7 @@ from specviz.trace import (
     Verdict,
 )
 
+DATA = Path(__file__).parents[1] / "unit" / "store" / "data"
 AT = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
 SCRIPT = "<script>window.owned = true</script><img src=x onerror='window.owned = true'>"
 PROMPT = f"Say it {SCRIPT} \u202eback"
@@ -46,6 +48,9 @@ class Ids:
     ngram: str
     loaded: str
     elsewhere: str
+    vllm: str
+    aiperf: str
+    log: str
 
 
 def fill(path: Path) -> Ids:
@@ -62,7 +67,9 @@ def fill(path: Path) -> Ids:
         store.write(update, "runs", named, "run_id", traced)
         arms = benchmark(store)
         store.write(insert, "elsewhere", FOREIGN)
-        return Ids(plain, traced, deleted, *arms, "foreign")
+        files = ("vllm-bench-serve-speculating.json", "aiperf-summary.json", "specspecs-log.zip")
+        imported = [import_file(store, DATA / name).stored["result"][0] for name in files]
+        return Ids(plain, traced, deleted, *arms, "foreign", *imported)
 
 
 FOREIGN = {

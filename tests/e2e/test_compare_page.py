@@ -62,6 +62,23 @@ def test_runs_are_picked_and_the_reference_is_changed(page: Page, compare: tuple
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_why_two_tools_report_different_acceptance(page: Page, compare: tuple[str, Ids]) -> None:
+    """Real files of vLLM's client and AIPerf, of the same answers by the same server."""
+    url, ids = compare
+    arms = f"{ids.vllm},{ids.aiperf},{ids.ngram}"
+    page.goto(f"{url}?arms={arms}&compare_section=Acceptance+by+definition")
+    shown(page, re.compile("explain the whole difference of \\+0.018"))
+    shown(page, re.compile("comes to .*: over all steps, 1 \\+ Σa / n"))  # a benchmark's own arm
+    length = row(page, "acceptance length", "mean of requests", "mean(1")
+    expect(length).to_contain_text("3.34 “Acceptance Length”")
+    shown(page, re.compile("requests of anybody else are not"))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.goto(f"{url.removesuffix('compare')}runs?elsewhere={ids.log}")
+    section(page, "Steps")
+    shown(page, "The file has token ids and no text")
+    expect(page.locator(".pane")).to_contain_text("[1328]", timeout=SLOW_MS)
+
+
 @pytest.mark.slow
 def test_texts_part_where_they_part_and_are_text(page: Page, compare: tuple[str, Ids]) -> None:
     url, ids = compare

@@ -32,11 +32,13 @@ ODD = (
 
 @dataclass(frozen=True)
 class Samples:
-    """Whole files: an export as the members of its zip and as lines, and other tools' results."""
+    """Whole files: an export as the members of its zip and as lines, other tools' results as JSON,
+    a document a line, and the members of a log of specspecs."""
 
     members: dict[str, bytes]
     lines: list[bytes]
     results: list[bytes]
+    log: dict[str, bytes]
 
 
 def samples(folder: Path) -> Samples:
@@ -44,14 +46,19 @@ def samples(folder: Path) -> Samples:
         filled(store)
         export(store, None, Format.PARQUET, folder / "all.zip")
         export(store, None, Format.JSONL, folder / "all.jsonl")
-    with zipfile.ZipFile(folder / "all.zip") as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    others = [path.read_bytes() for path in sorted(DATA.glob("vllm-bench-serve-*.json"))]
+    names = ("vllm-bench-serve-*.json", "aiperf-*.json*", "llama-spec-dump.jsonl")
+    others = [path.read_bytes() for name in names for path in sorted(DATA.glob(name))]
     return Samples(
-        members,
+        _unzipped(folder / "all.zip"),
         (folder / "all.jsonl").read_bytes().splitlines(keepends=True),
         [*others, json.dumps(report()).encode()],
+        _unzipped(DATA / "specspecs-log.zip"),
     )
+
+
+def _unzipped(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def mutated(whole: Samples, seed: int) -> bytes:
@@ -93,13 +100,15 @@ def _parquet_bytes(whole: Samples, rng: random.Random) -> bytes:
 
 
 def _parquet_values(whole: Samples, rng: random.Random) -> bytes:
-    members = dict(whole.members)
+    return _zipped(_promised(_with_another_table(whole.members, rng)))
+
+
+def _with_another_table(members: dict[str, bytes], rng: random.Random) -> dict[str, bytes]:
     name = rng.choice([name for name in members if name.endswith(".parquet")])
     table = pq.read_table(pa.BufferReader(members[name]))
     sink = pa.BufferOutputStream()
     pq.write_table(_other_table(table, rng), sink, compression=rng.choice(("zstd", "gzip", "none")))
-    members[name] = sink.getvalue().to_pybytes()
-    return _zipped(_promised(members))
+    return {**members, name: sink.getvalue().to_pybytes()}
 
 
 def _other_table(table: pa.Table, rng: random.Random) -> pa.Table:
@@ -153,18 +162,40 @@ def _line_bytes(whole: Samples, rng: random.Random) -> bytes:
 
 
 def _result(whole: Samples, rng: random.Random) -> bytes:
-    document = _changed(json.loads(rng.choice(whole.results)), rng)
+    documents = _documents(rng.choice(whole.results))
+    place = rng.randrange(len(documents))
+    documents[place] = _changed(documents[place], rng)
     copies = rng.choice((1, 1, 1, 2))
-    return b"\n".join([_json(document, rng)] * copies)
+    return b"\n".join([_json(document, rng) for document in documents] * copies)
+
+
+def _documents(content: bytes) -> list[Any]:
+    """A document a line, or one."""
+    try:
+        return [json.loads(line) for line in content.splitlines()]
+    except ValueError:
+        return [json.loads(content)]
 
 
 def _result_bytes(whole: Samples, rng: random.Random) -> bytes:
     return _flipped(rng.choice(whole.results), rng)
 
 
+def _log_values(whole: Samples, rng: random.Random) -> bytes:
+    return _zipped(_with_another_table(whole.log, rng))
+
+
+def _log_bytes(whole: Samples, rng: random.Random) -> bytes:
+    if rng.random() < 0.5:
+        return _flipped(_zipped(whole.log), rng)
+    name = rng.choice(list(whole.log))
+    return _zipped({**whole.log, name: _flipped(whole.log[name], rng)})
+
+
 WAYS: tuple[Callable[[Samples, random.Random], bytes], ...] = (
     *(_zip_bytes, _manifest, _members, _parquet_bytes, _parquet_values),
     *(_one_line, _order_of_lines, _line_bytes, _result, _result_bytes),
+    *(_log_values, _log_bytes),
 )
 
 

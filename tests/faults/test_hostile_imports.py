@@ -19,7 +19,7 @@ from specviz.store import Store, open_store
 from specviz.store.exchange import Format, export, import_file
 from specviz.store.exchange.exported_tables import EXPORTED_TABLES
 
-QUICK = range(30)
+QUICK = range(36)
 WHOLE = range(2000)
 SECONDS_EACH = 60.0
 MORE_MEMORY_MB = 1024

@@ -55,8 +55,11 @@ def check_json(text: bytes) -> None:
     _check(len(text) * width + VALUE_BYTES * values, limit())
 
 
-def check_tables(files: Mapping[str, Path], file_bytes: int) -> None:
-    """Raises UsageError if the tables' rows take more than the limit, or cannot be read."""
+def check_tables(files: Mapping[str, Path], file_bytes: int) -> int:
+    """The bytes that the tables' rows take, a number 8.
+
+    Raises UsageError if that is more than the limit, or the rows cannot be read.
+    """
     total, allowed = 0, limit(file_bytes)
     with duckdb.connect(":memory:", config=_settings()) as measuring:
         for table, path in files.items():
@@ -68,6 +71,7 @@ def check_tables(files: Mapping[str, Path], file_bytes: int) -> None:
                 reason = str(error).split("\n")[0][:120].rstrip(".")
                 raise UsageError(f"The rows of {table} cannot be read ({reason}).") from error
             _check(total, allowed)
+    return total
 
 
 def _settings() -> dict[str, str | bool | int | float | list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from specviz.errors import UsageError
 from specviz.store.exchange.arrival import Arrived, put
 from specviz.store.exchange.labels import ImportLabels
 from specviz.store.exchange.lines_read import stage_lines
-from specviz.store.exchange.parquet_file import MANIFEST, stage_folder, stage_zip
+from specviz.store.exchange.parquet_file import DAMAGE, MANIFEST, stage_folder, stage_zip
+from specviz.store.exchange.results.reading import Results, read_results, read_specspecs
+from specviz.store.exchange.results.specspecs import SPECSPECS, is_log
+from specviz.store.exchange.results.storing import put_results
 from specviz.store.exchange.staging import Staged, with_current_names
-from specviz.store.exchange.tool_results import put_results, read_results
 from specviz.store.file.work_folder import work_folder
 from specviz.store.store import Store
 
@@ -25,7 +28,7 @@ FIRST_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The outcome of importing one file. `kind`: parquet, jsonl, vllm bench serve or guidellm.
+    """The outcome of importing one file. `kind`: parquet, jsonl or the tool whose results it has.
 
     `stored` and `already` list ids by noun: run, benchmark, result. `notes` are sentences.
     """
@@ -65,17 +68,17 @@ def import_file(
     labels = labels or ImportLabels()
     try:
         kind = kind_of(path)
-        if kind == "results":
-            results = read_results(path, name, labels)
-            outcome = _stored(store, lambda cursor: put_results(cursor, results))
-            notes = results.notes
-            kind = results.tool
-        else:
-            labels.refuse_for_exports()
-            with work_folder() as work:
+        with work_folder() as work:
+            if kind in ("results", SPECSPECS):
+                results = _results(path, kind, name, labels, work)
+                outcome = _stored(store, lambda cursor: put_results(cursor, results))
+                notes = results.notes
+                kind = results.tool
+            else:
+                labels.refuse_for_exports()
                 staged = _staged(store, path, kind, work)
                 outcome = _stored(store, lambda cursor: put(cursor, staged))
-            notes = ()
+                notes = ()
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from error
     except OSError as error:
@@ -86,20 +89,25 @@ def import_file(
 
 
 def kind_of(path: Path) -> str:
-    """folder, parquet, jsonl or results (of another tool), by content.
+    """folder, parquet, jsonl, specspecs or results (another tool's JSON), by content.
 
     Raises UsageError for anything else, saying what it seems to be; OSError.
     """
     if path.is_dir():
-        return "folder"
+        names = [file.name for file in path.iterdir()]
+        return SPECSPECS if MANIFEST not in names and is_log(names) else "folder"
     with path.open("rb") as file:
         start = file.read(FIRST_BYTES)
     if not start.strip():
         raise UsageError("The file is empty.")
     if start.startswith(b"PK"):
-        return "parquet"
+        names = _names_in_zip(path)
+        return SPECSPECS if MANIFEST not in names and is_log(names) else "parquet"
     if start.startswith(b"PAR1"):
-        raise UsageError(f"This is one table only: import the zip or folder with its {MANIFEST}.")
+        raise UsageError(
+            f"This is one table only: import the zip or folder with its {MANIFEST}, or all parts "
+            f"of a log of {SPECSPECS}."
+        )
     if start[8:12] == b"DUCK":
         raise UsageError("This is a DuckDB file: open it with SPECVIZ_STORE or --db.")
     if start.lstrip().lower().startswith((b"<!doctype", b"<html")):
@@ -107,6 +115,21 @@ def kind_of(path: Path) -> str:
     if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         raise UsageError("This is neither an export of specviz nor results in JSON.")
     return "jsonl" if start.lstrip().startswith(b'{"specviz"') else "results"
+
+
+def _names_in_zip(path: Path) -> list[str]:
+    """None of a damaged one: reading it says what is wrong."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except DAMAGE:
+        return []
+
+
+def _results(path: Path, kind: str, name: str, labels: ImportLabels, work: Path) -> Results:
+    if kind == SPECSPECS:
+        return read_specspecs(path, name, labels, work)
+    return read_results(path, name, labels)
 
 
 def _staged(store: Store, path: Path, kind: str, work: Path) -> Staged:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -32,7 +33,7 @@ UNPACKED_TIMES = 10
 UNPACKED_SPARE = 64 * 1024 * 1024
 """What is exported is stored as it is; a zip that was packed again is a little smaller."""
 
-_DAMAGE = (
+DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, EOFError),
     *(NotImplementedError, RuntimeError, ValueError, OverflowError),
 )
@@ -85,7 +86,7 @@ def stage_zip(path: Path, folder: Path) -> Staged:
     try:
         with zipfile.ZipFile(path) as archive:
             staged = _unpacked(archive, folder, path.stat().st_size)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise UsageError(f"The zip is damaged ({str(error)[:120]}).") from error
     check_tables(staged.files, path.stat().st_size)
     return staged
@@ -95,6 +96,7 @@ def _unpacked(archive: zipfile.ZipFile, folder: Path, file_bytes: int) -> Staged
     names = archive.namelist()
     if MANIFEST not in names:
         raise UsageError(f"The zip holds no {MANIFEST}: it is no export of specviz.")
+    _check_packing(archive.getinfo(MANIFEST))
     with archive.open(MANIFEST) as file:
         manifest = _manifest(file.read(MANIFEST_BYTES + 1))
     promised = {f"{table}.parquet" for table in manifest.tables}
@@ -106,29 +108,45 @@ def _unpacked(archive: zipfile.ZipFile, folder: Path, file_bytes: int) -> Staged
     files = {}
     for table, entry in manifest.tables.items():
         files[table] = folder / f"{table}.parquet"
-        with archive.open(f"{table}.parquet") as packed, files[table].open("wb") as unpacked:
-            left = entry.bytes
-            while left >= 0 and (chunk := packed.read(min(CHUNK, left + 1))):
-                left -= len(chunk)
-                unpacked.write(chunk)
+        unpack(archive, f"{table}.parquet", files[table], entry.bytes)
         _check(table, files[table], entry)
     return Staged(KIND, manifest.migrations, files)
 
 
+def unpack(archive: zipfile.ZipFile, name: str, path: Path, size: int) -> None:
+    """Write a member of `size` bytes to `path`, and of a larger one no more than one byte more."""
+    with archive.open(name) as packed, path.open("wb") as unpacked:
+        left = size
+        while left >= 0 and (chunk := packed.read(min(CHUNK, left + 1))):
+            left -= len(chunk)
+            unpacked.write(chunk)
+
+
 def _check_promise(archive: zipfile.ZipFile, manifest: Manifest, file_bytes: int) -> None:
     """What the manifest promises against the zip's own list, before anything is written."""
+    members = {table: archive.getinfo(f"{table}.parquet") for table in manifest.tables}
     for table, entry in manifest.tables.items():
-        member = archive.getinfo(f"{table}.parquet")
-        if member.compress_type not in COMPRESSION:
-            raise UsageError(f"{member.filename} is packed in a way that specviz does not read.")
-        if member.file_size != entry.bytes:
-            raise _changed(member.filename)
-    promised = sum(entry.bytes for entry in manifest.tables.values())
+        if members[table].file_size != entry.bytes:
+            raise _changed(members[table].filename)
+    check_members([*members.values()], file_bytes)
+
+
+def check_members(members: Sequence[zipfile.ZipInfo], file_bytes: int) -> None:
+    """Raises UsageError for members that no writer of Parquet left in a zip of `file_bytes`."""
+    for member in members:
+        _check_packing(member)
+    promised = sum(member.file_size for member in members)
     if promised > UNPACKED_SPARE + UNPACKED_TIMES * file_bytes:
         raise UsageError(
             f"The zip would unpack into {promised:,} bytes, although Parquet is compressed already:"
-            " it was not exported by specviz."
+            " it is no export."
         )
+
+
+def _check_packing(member: zipfile.ZipInfo) -> None:
+    if member.compress_type not in COMPRESSION:
+        name = member.filename[:80]
+        raise UsageError(f"{name} is packed in a way that specviz does not read.")
 
 
 def _manifest(text: bytes) -> Manifest:

@@ -42,8 +42,8 @@ class Staged:
         return ds.dataset([str(self.files[table])], format="parquet")
 
 
-def check_file(table: str, path: Path, rows: int) -> None:
-    """Raises UsageError unless the file is Parquet of `rows` rows of a likely size."""
+def check_file(table: str, path: Path, rows: int | None = None) -> None:
+    """Raises UsageError unless the file is Parquet of `rows` rows, if told, of a likely size."""
     try:
         meta = pq.read_metadata(path)
         groups = [meta.row_group(index) for index in range(meta.num_row_groups)]
@@ -52,9 +52,9 @@ def check_file(table: str, path: Path, rows: int) -> None:
         )
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UsageError(f"{path.name} is not a Parquet file: the export is damaged.") from error
-    if meta.num_rows != rows:
+    if rows is not None and meta.num_rows != rows:
         raise UsageError(f"{path.name} has {meta.num_rows:,} rows, its manifest says {rows:,}.")
-    if max(values, rows) > SPARE_VALUES + VALUES_PER_BYTE * path.stat().st_size:
+    if max(values, meta.num_rows) > SPARE_VALUES + VALUES_PER_BYTE * path.stat().st_size:
         raise UsageError(
             f"{path.name} would unpack into {values:,} values of {table}: it was not exported "
             "by specviz."

@@ -130,7 +130,7 @@ class ComparedToolResult:
     k: int | None
     concurrency: int | None
     request_rate: float | None
-    num_requests: int
+    num_requests: int | None
     output_tokens: int | None
     output_throughput: float | None
     ttft_p50_ms: float | None

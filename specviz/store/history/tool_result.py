@@ -29,9 +29,21 @@ def read_tool_result(cursor: DuckDBPyConnection, elsewhere_id: str) -> Row:
 def read_tool_requests(cursor: DuckDBPyConnection, elsewhere_id: str) -> list[Row]:
     """Its first `MOST_REQUESTS` requests as in the file; empty if the file has none."""
     cursor.execute(
-        "SELECT request_index, started_s, prompt_tokens, output_tokens, ttft_ms, tpot_ms, e2el_ms, "
-        "left(output_text, 200) AS output_text, error FROM elsewhere_requests "
+        "SELECT request_index, left(sequence, 80) AS sequence, started_s, prompt_tokens, "
+        "output_tokens, ttft_ms, tpot_ms, e2el_ms, num_drafts, num_draft_tokens, "
+        "num_accepted_tokens, left(output_text, 200) AS output_text, error FROM elsewhere_requests "
         f"WHERE elsewhere_id = ? ORDER BY request_index LIMIT {MOST_REQUESTS}",
         [elsewhere_id],
     )
     return list(rows_of(cursor))
+
+
+def read_stepped(cursor: DuckDBPyConnection, elsewhere_id: str) -> list[tuple[int, str | None]]:
+    """Place and name of the first `MOST_REQUESTS` requests that have steps."""
+    cursor.execute(
+        "SELECT request_index, left(sequence, 80) FROM elsewhere_requests "
+        "WHERE elsewhere_id = ? AND len(steps) > 0 "
+        f"ORDER BY request_index LIMIT {MOST_REQUESTS}",
+        [elsewhere_id],
+    )
+    return cursor.fetchall()

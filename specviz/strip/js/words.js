@@ -36,6 +36,9 @@ export const FIDELITY_WORDS = {
   counted:
     "Counted: exact numbers of drafted and accepted tokens per step. The server does not name " +
     "rejected tokens; start it with specviz serve (or the tracing plugin) to see them.",
+  logged:
+    "Logged by another tool: the tokens of every step by their ids, and which were accepted. Its " +
+    "log has no text and no probabilities of the target.",
   inferred:
     "Inferred: steps are guessed from the sizes of the streamed chunks. Start the server with " +
     "specviz serve (or the tracing plugin) to see every decision.",

@@ -113,7 +113,7 @@ def _elsewhere_line(name: str, row: ComparedToolResult) -> dict[str, object]:
     return {
         "run": name,
         "source": f"elsewhere: {terminal_text(row.tool)}",
-        "requests": f"{row.num_requests:,}",
+        "requests": None if row.num_requests is None else f"{row.num_requests:,}",
         "TTFT P50 ms": digits(row.ttft_p50_ms),
         "TPOT P50 ms": digits(row.tpot_p50_ms),
         "TPOT P95 ms": digits(row.tpot_p95_ms),

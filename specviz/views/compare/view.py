@@ -10,6 +10,7 @@ from specviz.analysis.benchmark.results import load_text
 from specviz.runtime import current
 from specviz.store import Store
 from specviz.store.history.comparison import Candidate, read_candidates
+from specviz.views.compare import acceptance as compare_acceptance
 from specviz.views.compare import sections as compare_sections
 from specviz.views.compare import state
 from specviz.views.compare import texts as compare_texts
@@ -28,6 +29,7 @@ SECTIONS: dict[str, Callable[[Compared], None]] = {
     "Texts": compare_texts.texts,
     "Replay": compare_texts.replay,
     "Acceptance by position": compare_sections.positions,
+    "Acceptance by definition": compare_acceptance.definitions,
     DIFFERENCES: compare_sections.differences,
     "Configuration": compare_sections.configuration,
 }

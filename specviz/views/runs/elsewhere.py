@@ -11,21 +11,29 @@ import streamlit as st
 
 from specviz.analysis.text import digits, terminal_text
 from specviz.store import Store
+from specviz.store.history.drafts import read_logged_steps, replayed
 from specviz.store.history.history import Item, Kind
-from specviz.store.history.tool_result import MOST_REQUESTS, read_tool_requests, read_tool_result
+from specviz.store.history.tool_result import (
+    MOST_REQUESTS,
+    read_stepped,
+    read_tool_requests,
+    read_tool_result,
+)
 from specviz.views.runs import edit as runs_edit
 from specviz.views.runs import state
 from specviz.views.shared.exchange import export_control
 from specviz.views.shared.pages import RUNS, link_back
 from specviz.views.shared.tables import show_figures
 from specviz.views.shared.text import escaped
+from specviz.views.shared.token_strip import token_strip
 
 Row = Mapping[str, Any]
 
 QUANTITIES = {"TTFT ms": "ttft", "TPOT ms": "tpot", "E2E ms": "e2el"}
 STATISTICS = ("mean", "p50", "p95", "p99")
-_TEXTS = ("output_text", "error")
-SECTIONS = ("Figures", "Requests", "File")
+_TEXTS = ("sequence", "output_text", "error")
+MOST_STEPS = 1000
+SECTIONS = ("Figures", "Requests", "Steps", "File")
 
 
 def show_elsewhere(store: Store, elsewhere_id: str) -> None:
@@ -39,6 +47,8 @@ def show_elsewhere(store: Store, elsewhere_id: str) -> None:
     )  # fmt: skip
     if chosen == "Requests":
         _requests(store, elsewhere_id)
+    elif chosen == "Steps":
+        _steps(store, elsewhere_id)
     elif chosen == "File":
         st.code(json.dumps(json.loads(row["document"]), indent=2, ensure_ascii=False), "json")
     else:
@@ -144,9 +154,61 @@ def _requests(store: Store, elsewhere_id: str) -> None:
     if len(rows) == MOST_REQUESTS:
         st.caption(f"The first {MOST_REQUESTS:,}.")
     table = pd.DataFrame([{**row, **{name: _cell(row[name]) for name in _TEXTS}} for row in rows])
-    names = {"request_index": "request", "started_s": "sent, s", "output_text": "answer"}
+    names = {
+        "request_index": "request",
+        "started_s": "sent, s",
+        "num_drafts": "drafting steps",
+        "num_draft_tokens": "draft tokens",
+        "num_accepted_tokens": "accepted",
+        "output_text": "answer",
+    }
     shown = table.dropna(axis="columns", how="all").rename(columns=names)
     st.dataframe(shown, hide_index=True, placeholder="–")
+
+
+def _steps(store: Store, elsewhere_id: str) -> None:
+    """The steps of one request: as a strip where the file names all tokens, else as a table."""
+    stepped = dict(store.read(read_stepped, elsewhere_id))
+    if not stepped:
+        st.info("The file has no single steps.")
+        return
+    place = st.selectbox(
+        "Request",
+        [*stepped],
+        format_func=lambda place: _cell(stepped[place]) or f"request {place + 1:,}",
+        key=f"elsewhere_request_{elsewhere_id}",
+    )
+    steps = store.read(read_logged_steps, elsewhere_id, place)
+    if replayed(steps) is not None:
+        st.caption("The file has token ids and no text: a token is shown as its id in brackets.")
+        source = f"/ws/logged/{elsewhere_id}/{place}"
+        token_strip(source, mode="replay", key=f"strip-{source}")
+        return
+    if len(steps) > MOST_STEPS:
+        st.caption(f"The first {MOST_STEPS:,} of {len(steps):,} steps.")
+    table = pd.DataFrame([step_line(step) for step in steps[:MOST_STEPS]])
+    st.dataframe(table.dropna(axis="columns", how="all"), hide_index=True, placeholder="–")
+    st.caption(
+        "The file does not have the target's own token of each step, so no text can be put "
+        "together from it."
+    )
+
+
+def step_line(step: Row) -> dict[str, object]:
+    """A drafting step as a line; drafted tokens by their ids, with the draft's probability."""
+    ids = step["draft_token_ids"]
+    probs = step["draft_probs"] or [None] * len(ids or ())
+    return {
+        "step": step["step_index"],
+        "draft tokens": step["num_draft_tokens"],
+        "accepted": step["num_accepted_tokens"],
+        "drafted ids (the draft's probability)": None
+        if ids is None
+        else ", ".join(
+            f"{token_id}" if prob is None else f"{token_id} ({prob:.3f})"
+            for token_id, prob in zip(ids, probs, strict=True)
+        ),
+    }
 
 
 def _cell(text: str | None) -> str | None:

@@ -56,7 +56,8 @@ def import_control(store: Store) -> list[Imported]:
     """Import files and report each outcome. Returns what was imported in this rerun."""
     with st.form("import", border=False, clear_on_submit=True):
         uploads = st.file_uploader(
-            "Exports of specviz (Parquet or JSONL), results of vllm bench serve or GuideLLM (JSON)",
+            "Exports of specviz (Parquet or JSONL), or results of another tool: vllm bench serve, "
+            "GuideLLM, AIPerf, SpecForge, llama.cpp's draft dump (JSON), specspecs (zip)",
             accept_multiple_files=True,
             max_upload_size=UPLOAD_MB,
             key="import-files",

@@ -16,6 +16,7 @@ from specviz.engines.replay import events_of
 from specviz.methods import Method
 from specviz.runtime import opened
 from specviz.store import RecordedRequest
+from specviz.store.exchange import import_file
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace
 from specviz.web import watch
 
@@ -29,6 +30,9 @@ def recorded(place: int) -> RecordedRequest:
     return RecordedRequest(
         Prompt(f"prompt {place}"), tuple(events_of(trace)), RunStatus.FINISHED, at
     )
+
+
+DATA = Path(__file__).parents[1] / "store" / "data"
 
 
 @pytest.fixture
@@ -55,3 +59,20 @@ def test_a_request_that_is_not_there_is_said(client: TestClient) -> None:
     with pytest.raises(WebSocketDisconnect) as end, client.websocket_connect("/ws/runs/r/2") as on:
         on.receive_text()
     assert "Nothing is stored of request 3" in end.value.reason
+
+
+def test_a_request_that_another_tool_logged(tmp_path: Path) -> None:
+    with opened(tmp_path / "other.duckdb") as runtime:
+        (log,) = import_file(runtime.store, DATA / "specspecs-log.zip").stored["result"]
+        (dump,) = import_file(runtime.store, DATA / "llama-spec-dump.jsonl").stored["result"]
+        client = TestClient(Starlette(routes=watch.routes))
+        with client.websocket_connect(f"/ws/logged/{log}/0") as on:
+            hello, batch, end = (on.receive_json() for _ in range(3))
+        (arm,), (part,) = hello["arms"], batch["arms"]
+        assert (arm["fidelity"], arm["k"], arm["method"]) == ("logged", None, None)
+        assert part["events"][0]["emitted"][0]["text"] == "[382]"
+        assert {token["target_prob"] for token in part["events"][0]["drafted"]} == {None}
+        assert end == {"type": "end"}
+        for path in (f"/ws/logged/{dump}/0", f"/ws/logged/{log}/9", "/ws/logged/none/0"):
+            with client.websocket_connect(path) as on:
+                assert on.receive_json()["type"] == "failed"

@@ -218,5 +218,5 @@ def test_guidellm_writes_zeros_where_nothing_streamed(store: Store, tmp_path: Pa
     ],
 )
 def test_other_reports(store: Store, tmp_path: Path, reported: Any) -> None:
-    with pytest.raises(UsageError, match=r"not results of vllm bench serve or GuideLLM"):
+    with pytest.raises(UsageError, match=r"not results of guidellm"):
         import_file(store, written(tmp_path / "f.json", reported))

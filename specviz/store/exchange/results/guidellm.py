@@ -16,9 +16,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from specviz.store.exchange.measured import Json, Measured, number, whole
+from specviz.store.exchange.results.measured import (
+    Json,
+    JsonFormat,
+    Measured,
+    Reading,
+    as_text,
+    number,
+    whole,
+)
 
-GUIDELLM = "guidellm"
 SCHEMAS = (1, 2)
 STREAMS = ("streams", "max_concurrency")
 FIGURES = {
@@ -29,12 +36,12 @@ FIGURES = {
 """Our metric, GuideLLM's, and the factor to ms."""
 
 
-def is_report(documents: Sequence[Any]) -> bool:
+def _recognises(documents: Sequence[Any]) -> bool:
     return len(documents) == 1 and isinstance(documents[0], dict) and "benchmarks" in documents[0]
 
 
-def read_guidellm(documents: Sequence[Any]) -> tuple[list[Measured], tuple[str, ...]]:
-    """Raises KeyError, TypeError or ValueError for a report of another form."""
+def _read_report(documents: Sequence[Any]) -> Reading:
+    """One row per benchmark."""
     (report,) = documents
     version = (report.get("metadata") or {}).get("version", SCHEMAS[0])
     if version not in SCHEMAS:
@@ -60,8 +67,8 @@ def _read(benchmark: Json, context: Json) -> Measured:
     row: Json = {
         "name": " ".join(filter(None, ["guidellm", str(strategy["type_"]), _load(strategy)])),
         "started_at": _moment(benchmark.get("start_time")),
-        "model": _text(backend.get("model")),
-        "server": _text(backend.get("target")),
+        "model": as_text(backend.get("model")),
+        "server": as_text(backend.get("target")),
         "dataset": _data(args.get("data")),
         "concurrency": _streams(strategy),
         "request_rate": number(strategy.get("rate")),
@@ -131,8 +138,8 @@ def _request(one: Json, start: float | None, first: float) -> Json:
         "ttft_ms": number(one.get("time_to_first_token_ms")),
         "tpot_ms": number(one.get("inter_token_latency_ms")),
         "e2el_ms": None if latency is None else 1000 * latency,
-        "output_text": _text(one.get("output")),
-        "error": _text(info.get("error")),
+        "output_text": as_text(one.get("output")),
+        "error": as_text(info.get("error")),
     }
 
 
@@ -160,12 +167,11 @@ def _moment(seconds: Any) -> datetime | None:
 def _data(value: Any) -> str | None:
     if isinstance(value, list):
         return ", ".join(one if isinstance(one, str) else json.dumps(one) for one in value)
-    return _text(value)
+    return as_text(value)
 
 
 def _dict(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+GUIDELLM = JsonFormat("guidellm", _recognises, _read_report)

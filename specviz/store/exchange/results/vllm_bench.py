@@ -12,16 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from specviz.store.exchange.measured import Json, Measured, number, whole
+from specviz.store.exchange.results.measured import (
+    Json,
+    JsonFormat,
+    Measured,
+    Reading,
+    as_text,
+    number,
+    share,
+    whole,
+)
 
-VLLM_BENCH = "vllm bench serve"
+NEEDED = {"backend", "completed", "duration"}
 DETAILS = ("input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors")
 LISTS = (*DETAILS, "latencies", "queue_times")
 PERCENTILES = (95, 99)
 
 
-def read_vllm_bench(documents: Sequence[Any]) -> tuple[list[Measured], tuple[str, ...]]:
-    """One row per document. Raises KeyError, TypeError or ValueError for other documents."""
+def _recognises(documents: Sequence[Any]) -> bool:
+    return bool(documents) and isinstance(documents[0], dict) and set(documents[0]) >= NEEDED
+
+
+def _read_all(documents: Sequence[Any]) -> Reading:
+    """One row per document."""
     measured = [_read(document) for document in documents]
     computed = sorted({name for one in measured for name in one.computed})
     note = f"Computed here from the single requests: {', '.join(computed)}."
@@ -29,7 +42,7 @@ def read_vllm_bench(documents: Sequence[Any]) -> tuple[list[Measured], tuple[str
 
 
 def _read(document: Any) -> Measured:
-    if not isinstance(document, dict) or not {"backend", "completed", "duration"} <= set(document):
+    if not isinstance(document, dict) or not set(document) >= NEEDED:
         raise ValueError("there is no backend, completed and duration")
     if "output_throughput" not in document:
         raise ValueError("pooling and embedding results have no output tokens")
@@ -47,8 +60,8 @@ def _figures(document: Json) -> Json:
     failed = document.get("failed")
     row = {
         "name": str(document.get("label") or f"{document['backend']} {document.get('date', '')}"),
-        "model": _text(document.get("model_id")),
-        "server": _text(document["backend"]),
+        "model": as_text(document.get("model_id")),
+        "server": as_text(document["backend"]),
         "concurrency": _limit(document.get("max_concurrency")),
         "request_rate": _rate(document.get("request_rate")),
         "num_requests": completed,
@@ -61,9 +74,9 @@ def _figures(document: Json) -> Json:
         "num_drafts": _limit(document.get("spec_decode_num_drafts")),
         "num_draft_tokens": _limit(document.get("spec_decode_draft_tokens")),
         "num_accepted_tokens": _limit(document.get("spec_decode_accepted_tokens")),
-        "draft_acceptance_rate": None if percent is None else percent / 100,
+        "draft_acceptance_rate": None if percent is None else share(percent / 100),
         "mean_acceptance_length": number(document.get("spec_decode_acceptance_length")),
-        "acceptance_rate_per_pos": None if rates is None else [number(rate) for rate in rates],
+        "acceptance_rate_per_pos": None if rates is None else [share(rate) for rate in rates],
         "k": len(rates) if rates else None,
     }
     # Without a finished request vLLM writes zeros.
@@ -118,8 +131,8 @@ def _request(
         "tpot_ms": decoding,
         "e2el_ms": None if latency is None else 1000 * latency,
         "gaps_ms": [1000 * (number(gap) or 0.0) for gap in gaps],
-        "output_text": _text(text),
-        "error": _text(error) or None,
+        "output_text": as_text(text),
+        "error": as_text(error) or None,
     }
 
 
@@ -136,8 +149,9 @@ def _fill(row: Json, document: Json, requests: Sequence[Json]) -> list[str]:
     for metric, known in values.items():
         if not known:
             continue
-        figures = {"mean": np.mean(known), "p50": np.median(known)}
-        figures |= {f"p{p}": np.percentile(known, p) for p in PERCENTILES}
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite ones are dropped later
+            figures = {"mean": np.mean(known), "p50": np.median(known)}
+            figures |= {f"p{p}": np.percentile(known, p) for p in PERCENTILES}
         for name, figure in figures.items():
             if row[f"{metric}_{name}_ms"] is None:
                 row[f"{metric}_{name}_ms"] = float(figure)
@@ -154,5 +168,4 @@ def _rate(value: Any) -> float | None:
     return None if value in (None, "inf") else number(value)
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+VLLM_BENCH = JsonFormat("vllm bench serve", _recognises, _read_all)
