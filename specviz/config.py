@@ -24,6 +24,7 @@ UNSTORED_DTYPE = "bfloat16"
 class EngineKind(StrEnum):
     EMBEDDED = "embedded"
     VLLM = "vllm"
+    LLAMA_CPP = "llama.cpp"
     OPENAI = "openai"  # another OpenAI-compatible server, which can only be attached
 
 

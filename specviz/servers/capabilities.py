@@ -14,8 +14,10 @@ NO_PLUGIN = "the server runs without specviz's tracing plugin"
 class Capabilities:
     """What probing a server found. None: the server does not say.
 
-    `speculates`: whether it drafts at all. `method`, `k` (num_speculative_tokens), `draft` and
-    `fixes` come from the tracing plugin. `tracing_reason`: why tracing is off.
+    `speculates`: whether it drafts at all. `counts_tokens`: every chunk says how many tokens were
+    emitted, drafted and accepted so far, so that steps are known as they come. `method`, `k`
+    (num_speculative_tokens), `draft` and `fixes`: what the tracing plugin or the server itself
+    reports. `tracing_reason`: why tracing is off.
     """
 
     version: str | None = None
@@ -26,12 +28,13 @@ class Capabilities:
     k: int | None = None
     draft: str | None = None
     fixes: tuple[str, ...] = ()
+    counts_tokens: bool = False
 
     @property
     def expected_fidelity(self) -> Fidelity:
         """The label of a request unless its stream shows otherwise."""
-        if self.speculates is False:
-            return Fidelity.COUNTED  # nothing is drafted: every token is the target's
+        if self.speculates is False or self.counts_tokens:
+            return Fidelity.COUNTED  # where nothing is drafted, every token is the target's
         return Fidelity.TRACED if self.tracing else Fidelity.INFERRED
 
     def settled(self, method: Method | None, k: int | None) -> tuple[Method | None, int | None]:

@@ -64,11 +64,13 @@ class Extras:
 
     `token_ids` is None where it streams text only. `spec` is what the chunk says about
     speculation, in the form that the same dialect's `counts` takes; None where it says nothing.
+    `totals`: output, drafted and accepted tokens of the request so far, where every chunk says so.
     """
 
     token_ids: object = None
     prompt_token_ids: object = None
     spec: object = None
+    totals: object = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +97,7 @@ class Dialect:
     detokenize      asks for the text of one token
     trace           streams the tracing plugin's records; None: there is no plugin for this kind
     launcher        starts such servers; None: they can only be attached by URL
+    keeps_alive     whether a connection can be used again after a streamed answer
     """
 
     name: str
@@ -113,3 +116,4 @@ class Dialect:
     request_times: Callable[[str], RequestTimes | None] | None = None
     trace: Trace | None = None
     launcher: Launcher | None = None
+    keeps_alive: bool = True

@@ -10,10 +10,11 @@ from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET
 from specviz.servers.dialect import Dialect
 from specviz.servers.launch.launcher import Launcher, ServerSpec
+from specviz.servers.llama_cpp.dialect import LLAMA_CPP
 from specviz.servers.openai import openai_compatible
 from specviz.servers.vllm.dialect import VLLM
 
-KINDS: tuple[Dialect, ...] = (VLLM,)
+KINDS: tuple[Dialect, ...] = (VLLM, LLAMA_CPP)
 """Every kind that is recognised, in the order in which a server is asked."""
 
 OPENAI = openai_compatible(behind=VLLM)

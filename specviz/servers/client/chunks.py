@@ -11,6 +11,7 @@ from typing import Any
 
 from specviz.errors import MalformedReply, StreamBroken
 from specviz.servers import checked
+from specviz.servers.client.running_steps import Totals, read_totals
 from specviz.servers.dialect import Extras
 
 ReadExtras = Callable[[Mapping[str, Any]], Extras]
@@ -21,7 +22,8 @@ ReadExtras = Callable[[Mapping[str, Any]], Extras]
 class Chunk:
     """`token_ids` is None where the server streams text only; `elapsed_ms` since the request.
 
-    `spec` is what the chunk says about speculation, for `Dialect.counts`. `has_news`: it carries
+    `spec` is what the chunk says about speculation, for `Dialect.counts`; `totals` are those of the
+    request, up to and with this chunk, where the server sends them. `has_news`: it carries
     anything at all, also what specviz does not read. `problem`: what it says beyond the text is
     not believed, and why.
     """
@@ -34,6 +36,7 @@ class Chunk:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     spec: object = None
+    totals: Totals | None = None
     has_news: bool = False
     problem: str | None = None
 
@@ -78,6 +81,7 @@ def read_chunk(data: object, elapsed_ms: float, read_extras: ReadExtras) -> Chun
             checked.count, usage.get("completion_tokens"), "completion_tokens"
         ),
         spec=beyond.extras.spec,
+        totals=beyond.read(read_totals, beyond.extras.totals, "running counts"),
         has_news=bool(text or finish_reason or beyond.extras.token_ids)
         or any(value for name, value in delta.items() if name != "role"),
         problem=beyond.problem,

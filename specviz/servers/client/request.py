@@ -25,6 +25,7 @@ from specviz.servers.client.counted_steps import counted_steps
 from specviz.servers.client.failures import cut_off
 from specviz.servers.client.inferred_steps import inferred_steps
 from specviz.servers.client.limits import most_tokens
+from specviz.servers.client.live_counts import LiveCounts, in_tokens
 from specviz.servers.client.probe import FoundServer
 from specviz.servers.client.tape import TokenTape
 from specviz.servers.client.traced_steps import traced_step
@@ -101,6 +102,8 @@ class RequestInFlight:
         self.prompt_token_ids: tuple[int, ...] = ()
         self.finish_reason: str | None = None
         self.spec: list[object] = []  # what the chunks say about speculation
+        counted = source.server.capabilities.counts_tokens and not source.traced
+        self.counts = LiveCounts(source.k) if counted else None  # None: they are not believed
         self._inbox: asyncio.Queue[Item] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
         self._started = time.perf_counter()
@@ -127,19 +130,36 @@ class RequestInFlight:
             if self.position < len(self.tape.tokens):
                 yield self._unlabelled()
             raise
-        revised = self._revise(traced)
+        if self.counts:
+            for event in self._counted(self.counts.finish(self.tape), self.counts):
+                yield event
+        revised = None if self.counts else self._revise(traced)
         if revised is not None:
             yield revised
         yield self._finished()
 
-    async def _steps(self, traced: bool) -> AsyncGenerator[Step, None]:
+    async def _steps(self, traced: bool) -> AsyncGenerator[Step | StepsRevised, None]:
         async for item in self._items():
             if isinstance(item, Chunk):
                 await self._take_chunk(item)
             else:
                 self.records.append(item)
+            if self.counts and isinstance(item, Chunk):
+                for event in self._counted(self.counts.take(item, self.tape), self.counts):
+                    yield event
+                continue
             async for step in self._traced_steps() if traced else self._inferred_steps():
                 yield step
+
+    def _counted(self, steps: Iterator[Step], counts: LiveCounts) -> Iterator[Step | StepsRevised]:
+        """Steps by the running totals; by the sizes of all chunks from where those fail."""
+        for step in steps:
+            self.index += 1
+            self.position += len(step.emitted)
+            yield step
+        if counts.problem:
+            self.counts = None
+            yield self._inferred_anew(f"the server's counts cannot be used: {counts.problem}; ")
 
     def _unlabelled(self) -> Step:
         """What arrived before the answer broke off and no step has yet."""
@@ -212,8 +232,9 @@ class RequestInFlight:
         self.problem = self.problem or chunk.problem
         if chunk.spec is not None:
             self.spec.append(chunk.spec)
-        if chunk.is_output:
-            self.tape.add(chunk, await self.source.texts(chunk))
+        texts = await self.source.texts(chunk) if chunk.is_output else []
+        if texts := in_tokens(texts, chunk, len(self.tape.tokens)):
+            self.tape.add(chunk, texts)
 
     async def _traced_steps(self) -> AsyncIterator[Step]:
         """Steps whose record and tokens have both arrived (the last may be cut short)."""
@@ -270,10 +291,13 @@ class RequestInFlight:
             if steps is not None:
                 return StepsRevised(steps, Fidelity.COUNTED, reason + "counts of the server")
             reason += "the server's counts do not fit its chunks; "
-        if not reason:
-            return None
+        return self._inferred_anew(reason) if reason else None
+
+    def _inferred_anew(self, reason: str) -> StepsRevised:
+        """All steps so far by the sizes of the chunks. `reason` ends in `; `."""
         self.index = self.position = 0
-        return StepsRevised(tuple(self._infer(0)), Fidelity.INFERRED, reason + "chunk sizes")
+        steps, self.chunk = tuple(self._infer(0)), len(self.tape.chunk_sizes)
+        return StepsRevised(steps, Fidelity.INFERRED, reason + "chunk sizes")
 
     def _traces(self) -> bool:
         """Whether the trace can be believed so far."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from specviz.errors import MalformedReply, StreamBroken
 from specviz.sample import Sample
@@ -11,6 +12,7 @@ from specviz.servers.client.characters import Halves
 from specviz.servers.client.chunks import Chunk, read_chunk
 from specviz.servers.client.failures import event_of, too_long
 from specviz.servers.client.limits import most_chunks
+from specviz.servers.client.running_steps import MAX_MERGED, Totals, counts_of
 from specviz.servers.client.sse import DONE, Read, events
 from specviz.servers.dialect import Dialect, SpecCounts
 from specviz.trace import Fidelity
@@ -34,12 +36,14 @@ class Answer:
     done: bool = False
 
 
-def read_answer(reads: Sequence[Read], sent_s: float, dialect: Dialect) -> Answer:
-    """Read what arrived of a stream; times count from `sent_s`.
+def read_answer(
+    reads: Sequence[Read], sent_s: float, dialect: Dialect, k: int | None = None
+) -> Answer:
+    """Read what arrived of a stream; times count from `sent_s`, `k` bounds a draft.
 
     Raises StreamBroken where the server reported an error or sent what is not a chunk.
     """
-    answer, halves, spec = Answer(), Halves(), list[object]()
+    answer, halves, spec, totals = Answer(), Halves(), list[object](), list[Totals]()
     for arrived_s, data in events(reads):
         if data == DONE:
             answer.done = True
@@ -50,9 +54,11 @@ def read_answer(reads: Sequence[Read], sent_s: float, dialect: Dialect) -> Answe
             _take(answer, complete)
         if chunk.spec is not None:
             spec.append(chunk.spec)
+        if chunk.totals is not None:
+            totals.append(chunk.totals)
     for complete in halves.rest():
         _take(answer, complete)
-    answer.counts = _counts(answer, spec, dialect)
+    answer.counts = _counts(answer, spec, totals, dialect, k)
     return answer
 
 
@@ -82,10 +88,13 @@ def _has_news(data: bytes, dialect: Dialect) -> bool:
         return False
 
 
-def _counts(answer: Answer, spec: list[object], dialect: Dialect) -> SpecCounts | None:
+def _counts(
+    answer: Answer, spec: list[object], totals: list[Totals], dialect: Dialect, k: int | None
+) -> SpecCounts | None:
     """The server's counts, None where they cannot be of this answer."""
+    everywhere = all(chunk.totals is not None for chunk in answer.chunks)
     try:
-        counts = dialect.counts(spec)
+        counts = dialect.counts(spec) or (counts_of(totals, k) if everywhere else None)
     except (MalformedReply, TypeError, ValueError):
         return None
     with_ids = all(chunk.token_ids is not None for chunk in answer.chunks)
@@ -114,13 +123,21 @@ def sample_of(answer: Answer, request_id: str, *, speculates: bool | None) -> Sa
         ttft_ms=chunks[0].elapsed_ms if chunks else answer.finished_ms,
         e2el_ms=chunks[-1].elapsed_ms if chunks else answer.finished_ms,
         chunk_ms=tuple([chunk.elapsed_ms for chunk in chunks]),
-        chunk_tokens=tuple([len(chunk_ids) for chunk_ids in ids]),
+        chunk_tokens=tuple([len(chunk_ids) for chunk_ids in ids]) or _counted_tokens(chunks),
         token_ids=token_ids,
         output_tokens=answer.completion_tokens if not ids else len(token_ids),
         prompt_tokens=answer.prompt_tokens,
         per_step_accepted=counts.per_step_accepted if counts else () if counted else None,
         per_step_drafted=counts.per_step_drafted if counts else () if counted else None,
     )
+
+
+def _counted_tokens(chunks: Sequence[Chunk]) -> tuple[int, ...]:
+    """Tokens per chunk by the request's totals; empty where those are not to be believed."""
+    totals = [chunk.totals.tokens for chunk in chunks if chunk.totals is not None]
+    sizes = tuple([now - before for before, now in pairwise([0, *totals])])
+    believed = len(sizes) == len(chunks) and all(0 < size <= MAX_MERGED for size in sizes)
+    return sizes if believed else ()
 
 
 def _take(answer: Answer, chunk: Chunk) -> None:

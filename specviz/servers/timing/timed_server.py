@@ -61,7 +61,10 @@ class TimedServer:
         self.stall_timeout_s = stall_timeout_s
         self._http = http
         self._connections = Connections(
-            server.url, _headers(server.url), stall_timeout_s=stall_timeout_s
+            server.url,
+            _headers(server.url),
+            stall_timeout_s=stall_timeout_s,
+            reused=server.dialect.keeps_alive,
         )
         self._caches: bool | None = None
 
@@ -95,7 +98,7 @@ class TimedServer:
         if status != 200:
             answered = b"".join(piece for _, piece in reads)
             raise status_error(status, answered, self.server, self.model)
-        answer = read_answer(reads, sent_s, self.server.dialect)
+        answer = read_answer(reads, sent_s, self.server.dialect, self.k)
         if failure is not None and not answer.done:
             raise failure
         if answer.finish_reason is None:
@@ -129,7 +132,7 @@ class TimedServer:
     def _body(self, prompt: Prompt, sampling: Sampling) -> bytes:
         uncached = self.server.dialect.uncached() if self._caches else {}
         fields = request_fields(self.model, prompt, sampling)
-        return json.dumps({**fields, **self.server.dialect.extra_body, **uncached}).encode()
+        return json.dumps({**self.server.dialect.extra_body, **fields, **uncached}).encode()
 
     @staticmethod
     def _read_from(page: str, read: Callable[[str], T | None]) -> T | None:
