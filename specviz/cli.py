@@ -16,6 +16,7 @@ from specviz.commands.convert import convert
 from specviz.commands.cost import cost
 from specviz.commands.doctor import doctor
 from specviz.commands.export import export
+from specviz.commands.gguf import gguf
 from specviz.commands.import_ import import_
 from specviz.commands.options import version_option
 from specviz.commands.query import query
@@ -46,6 +47,7 @@ app.command()(cost)
 app.command()(theory)
 app.command()(train)
 app.command()(convert)
+app.command()(gguf)
 app.command()(doctor)
 app.command()(verify)
 

@@ -179,7 +179,7 @@ def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
     if method is None and not url:
         raise UsageError(f"{where} names no method: use baseline, draft_model, ngram, ….")
     if engine is EngineKind.EMBEDDED and (url or "vllm_flags" in options):
-        raise UsageError(f'{where} is a server: write engine = "vllm".')
+        raise UsageError(f'{where} is a server: write engine = "vllm" or "llama.cpp".')
     if engine is EngineKind.OPENAI and not url:
         raise UsageError(f"{where} is a server that specviz cannot start: give its server_url.")
     return RunConfig(

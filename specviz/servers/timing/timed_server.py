@@ -106,7 +106,10 @@ class TimedServer:
         return sample_of(answer, request_id, speculates=self.server.capabilities.speculates)
 
     async def counters(self) -> SpecCounters | None:
-        """The server's speculation counters now; None where there are none to believe."""
+        """The server's speculation counters now; None where there are none to believe, or where it
+        drafts nothing."""
+        if self.server.capabilities.speculates is False:
+            return None
         return self._read_from(await self._metrics(), self.server.dialect.counters)
 
     async def request_times(self) -> RequestTimes | None:

@@ -26,7 +26,12 @@ class Where(StrEnum):
 
     APP = "app"
     VLLM = "vllm"
+    LLAMA_CPP = "llama.cpp"
     URL = "url"
+
+
+ENGINES = {Where.APP: EngineKind.EMBEDDED, Where.LLAMA_CPP: EngineKind.LLAMA_CPP}
+"""vLLM elsewhere: a server at a URL says itself what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +148,7 @@ def form_of(plan: Plan) -> FormPlan:
 def _arm_table(arm: FormArm, number: int) -> dict[str, Any]:
     """One [[arms]] entry: only what applies to where the arm is answered."""
     table: dict[str, Any] = {
-        "engine": EngineKind.EMBEDDED.value if arm.where == Where.APP else EngineKind.VLLM.value,
+        "engine": ENGINES.get(Where(arm.where), EngineKind.VLLM).value,
         "method": None if arm.method == ASK else arm.method,
         "base_only": arm.base_only or None,
     }
@@ -157,7 +162,7 @@ def _arm_table(arm: FormArm, number: int) -> dict[str, Any]:
     table |= {"model": arm.model.strip(), "draft": arm.draft.strip() if arm.has_draft else None}
     if arm.where == Where.VLLM:
         table["vllm_flags"] = arm.extras.strip()
-    else:
+    elif arm.where == Where.APP:
         table["options"] = _options(arm.extras, number)
     return _present(table)
 
@@ -194,7 +199,7 @@ def _rows(arms: tuple[PlanArm, ...]) -> tuple[FormArm, ...]:
 
 
 def _row(config: RunConfig, base_only: bool) -> FormArm:
-    where = Where.APP if config.engine is EngineKind.EMBEDDED else Where.VLLM
+    where = next((w for w, engine in ENGINES.items() if engine is config.engine), Where.VLLM)
     options = {name: value for name, value in config.options.items() if name != "vllm_flags"}
     return FormArm(
         where=(Where.URL if config.server_url else where).value,

@@ -6,6 +6,7 @@ import threading
 
 import streamlit as st
 
+from specviz.config import EngineKind
 from specviz.errors import SpecvizError, UsageError
 from specviz.methods import Method
 from specviz.servers.kinds import demo_spec
@@ -36,14 +37,16 @@ def slot_line(slot: Slot) -> None:
         st.text(f"{spec_title(slot.spec)}: {slot.phase.value}{place}{note}")
 
 
-def start_in_background(pool: ServerPool, method: str, k: int) -> None:
+def start_in_background(
+    pool: ServerPool, method: str, k: int | None, engine: EngineKind = EngineKind.VLLM
+) -> None:
     """Start a demo server in a thread; its slot in the pool shows progress and failure."""
     try:
         check_may_start()
     except UsageError as error:
         show_error(error)
         return
-    spec = demo_spec(Method(method), k)
+    spec = demo_spec(Method(method), k, engine=engine)
 
     def start() -> None:
         try:
