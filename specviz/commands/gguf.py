@@ -9,9 +9,7 @@ import typer
 
 
 def gguf(
-    folder: Annotated[
-        Path, typer.Argument(help="A plain Llama in the format of Hugging Face (float32 is kept).")
-    ],
+    folder: Annotated[Path, typer.Argument(help="A plain Llama in the format of Hugging Face.")],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="The file (default: FOLDER's name with .gguf, here)."),
@@ -19,8 +17,8 @@ def gguf(
 ) -> None:
     """Write a Hugging Face Llama as a float32 GGUF file for llama.cpp.
 
-    Llama 1 to 3 without biases, with the tokenizers of GPT-2, SmolLM or Llama 3. For other models
-    take llama.cpp's convert_hf_to_gguf.py. `specviz serve --kind llama.cpp` takes folders as they
+    Only LlamaForCausalLM without biases or quantisation, with a byte-level tokenizer as GPT-2,
+    SmolLM or Llama 3 have it; for all others take llama.cpp's convert_hf_to_gguf.py. `specviz serve --kind llama.cpp` takes folders as they
     are, and writes the file into a cache.
     """
     from specviz.servers.llama_cpp.conversion.gguf_file import write_gguf
