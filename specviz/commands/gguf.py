@@ -18,8 +18,8 @@ def gguf(
     """Write a Hugging Face Llama as a float32 GGUF file for llama.cpp.
 
     Only LlamaForCausalLM without biases or quantisation, with a byte-level tokenizer as GPT-2,
-    SmolLM or Llama 3 have it; for all others take llama.cpp's convert_hf_to_gguf.py. `specviz serve --kind llama.cpp` takes folders as they
-    are, and writes the file into a cache.
+    SmolLM or Llama 3 have it; for all others take llama.cpp's convert_hf_to_gguf.py.
+    `specviz serve --kind llama.cpp` takes folders as they are, and writes the file into a cache.
     """
     from specviz.servers.llama_cpp.conversion.gguf_file import write_gguf
 
