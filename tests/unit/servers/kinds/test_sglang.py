@@ -176,7 +176,9 @@ async def test_the_end_of_the_text_has_an_id_and_no_text() -> None:
     assert trace.emitted[-1].text == ""
 
 
-@pytest.mark.parametrize("sizes", [(1, 5, 3, 2), (2, 3, 1, 3, 2), (1, 4, 1, 3, 1, 1)])
+@pytest.mark.parametrize(
+    "sizes", [(1, 5, 3, 2), (2, 3, 1, 3, 2), (1, 4, 1, 3, 1, 1), (1, 3, 3, 2, 2), (1, 5, 1, 3, 1)]
+)
 async def test_merged_chunks_are_no_steps_but_totals_remain(sizes: tuple[int, ...]) -> None:
     server = answering(sglang(**PIECES), sglang_stream(sizes, sglang_details(HISTOGRAM)))
     trace = (await ask(server)).trace
@@ -257,6 +259,12 @@ def test_whatever_is_accepted_is_read_back(accepted: list[int], cut: int) -> Non
     assert counts.per_step_accepted == tuple(accepted)
     assert counts.per_step_drafted == (5,) * len(accepted)
     assert counts.fit(ends[-1])
+
+
+@pytest.mark.parametrize("sizes", [(1, 3, 3, 2, 2), (1, 4, 1, 3, 5), (1, 4, 4, 1, 1)])
+def test_as_many_chunks_as_steps_are_not_steps_by_that(sizes: tuple[int, ...]) -> None:
+    ends = [sum(sizes[: place + 1]) for place in range(len(sizes))]
+    assert proven_counts([*ends, sglang_details(HISTOGRAM)]) is None
 
 
 @given(sizes=st.lists(st.integers(1, 6), min_size=3, max_size=10), data=st.data())
