@@ -21,7 +21,7 @@ def verifier(info: Mapping[str, Any]) -> Verifier:
     name = _name(info)
     single, acc = (checked.number(info.get(one, 1.0), one, 0.0, 1.0) for one in THRESHOLDS)
     if min(single, acc) < 1:
-        note = f"Accept thresholds below 1 (single {single:g}, acc {acc:g}) accept more."
+        note = f"Thresholds below 1 (single {single:g}, acc {acc:g}) accept more than the target."
         return Verifier(name, False, note)
     if info.get("speculative_algorithm") == "DFLASH":
         note = "Without its sampling kernel DFlash verifies sampled requests greedily."
