@@ -29,6 +29,7 @@ from specviz.servers.client.limits import MAX_LINE, StreamLimits
 from specviz.servers.client.probe import FoundServer, connecting
 from specviz.servers.client.request import RequestInFlight
 from specviz.servers.client.sse import DONE, Lines, data_of
+from specviz.servers.dialect import Dialect
 from specviz.servers.pages import UNCOMPRESSED, body_of
 from specviz.servers.trace_record import TraceRecord
 from specviz.trace import Event
@@ -135,7 +136,7 @@ class ServerEngine:
                 async with asyncio.timeout(limits.left_s()):
                     answer = await stack.enter_async_context(
                         self._completions.create(
-                            **request_fields(self.model, prompt, sampling),
+                            **request_fields(self.model, prompt, sampling, self.server.dialect),
                             extra_body=self.server.dialect.extra_body or None,
                             extra_headers={**STREAMED, "X-Request-Id": request_id},
                         )
@@ -222,13 +223,15 @@ async def open_server(
         )
 
 
-def request_fields(model: str, prompt: Prompt, sampling: Sampling) -> dict[str, Any]:
-    """The fields of a streamed chat request that every OpenAI-compatible server knows."""
+def request_fields(
+    model: str, prompt: Prompt, sampling: Sampling, dialect: Dialect
+) -> dict[str, Any]:
+    """The fields of a streamed chat request that are OpenAI's."""
     fields: dict[str, Any] = {
         "model": model,
         "messages": prompt.messages,
         "stream": True,
-        "stream_options": {"include_usage": True},
+        "stream_options": {"include_usage": True, **(dialect.stream_options or {})},
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "max_tokens": sampling.max_tokens,

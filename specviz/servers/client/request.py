@@ -24,8 +24,10 @@ from specviz.servers.client.chunks import Chunk
 from specviz.servers.client.counted_steps import counted_steps
 from specviz.servers.client.failures import cut_off
 from specviz.servers.client.inferred_steps import inferred_steps
+from specviz.servers.client.late_ids import with_ids
 from specviz.servers.client.limits import most_tokens
 from specviz.servers.client.probe import FoundServer
+from specviz.servers.client.reported import counts_of, totals_of
 from specviz.servers.client.tape import TokenTape
 from specviz.servers.client.traced_steps import traced_step
 from specviz.servers.trace_record import TraceRecord
@@ -35,6 +37,7 @@ from specviz.trace import (
     Origin,
     RequestFinished,
     RequestStarted,
+    SpecTotals,
     Step,
     StepsRevised,
 )
@@ -101,6 +104,13 @@ class RequestInFlight:
         self.prompt_token_ids: tuple[int, ...] = ()
         self.finish_reason: str | None = None
         self.spec: list[object] = []  # what the chunks say about speculation
+        self.predicted: SpecTotals | None = None  # what OpenAI's usage says about it
+        self.totals: SpecTotals | None = None
+        self.unnamed: list[Chunk] = []  # text without ids
+        self.output_ids: tuple[int, ...] = ()  # of the whole answer, where they come with its end
+        self.completion_tokens: int | None = None
+        self.ended_ms = 0.0
+        self.fidelity = Fidelity.INFERRED
         self._inbox: asyncio.Queue[Item] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
         self._started = time.perf_counter()
@@ -115,6 +125,7 @@ class RequestInFlight:
         fidelity = Fidelity.TRACED if traced else expected
         if fidelity is Fidelity.TRACED and not traced:
             fidelity = Fidelity.INFERRED  # the plugin is there, but was not asked
+        self.fidelity = fidelity
         yield RequestStarted(self.request_id, fidelity)
         self._start_readers(traced)
         try:
@@ -127,8 +138,9 @@ class RequestInFlight:
             if self.position < len(self.tape.tokens):
                 yield self._unlabelled()
             raise
-        revised = self._revise(traced)
+        revised = self._revise(traced, named=await self._name_tokens())
         if revised is not None:
+            self.fidelity = revised.fidelity
             yield revised
         yield self._finished()
 
@@ -210,10 +222,31 @@ class RequestInFlight:
         self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
         self.finish_reason = chunk.finish_reason or self.finish_reason
         self.problem = self.problem or chunk.problem
+        self.predicted = chunk.predicted or self.predicted
+        self.output_ids = chunk.output_ids or self.output_ids
+        self.completion_tokens = chunk.completion_tokens or self.completion_tokens
         if chunk.spec is not None:
             self.spec.append(chunk.spec)
+        if chunk.finish_reason:
+            self.ended_ms = chunk.elapsed_ms
         if chunk.is_output:
             self.tape.add(chunk, await self.source.texts(chunk))
+            if chunk.token_ids is None:
+                self.unnamed.append(chunk)
+
+    async def _name_tokens(self) -> bool:
+        """Give the tokens their ids where those came with the end; whether they did."""
+        if not 0 < len(self.output_ids) <= most_tokens(self.sampling.max_tokens):
+            return False
+        if len(self.unnamed) < len(self.tape.chunk_sizes):
+            return False  # some came with their ids
+        chunks = with_ids(self.unnamed, self.output_ids, self.completion_tokens, self.ended_ms)
+        if chunks is None:
+            return False
+        self.tape = TokenTape()
+        for chunk in chunks:
+            self.tape.add(chunk, await self.source.texts(chunk))
+        return True
 
     async def _traced_steps(self) -> AsyncIterator[Step]:
         """Steps whose record and tokens have both arrived (the last may be cut short)."""
@@ -247,19 +280,24 @@ class RequestInFlight:
             self.position += self.tape.chunk_sizes[chunk]
             yield from steps
 
-    def _revise(self, traced: bool) -> StepsRevised | None:
-        """The steps that the finished stream shows better than its chunks did."""
+    def _revise(self, traced: bool, *, named: bool) -> StepsRevised | None:
+        """The steps that the finished stream shows better than its chunks did.
+
+        `named`: the tokens got their ids at the end.
+        """
         if traced and self._traces() and self.position == len(self.tape.tokens):
             return None
+        reason = "token ids came with the end; " if named else ""
         if self.source.method is Method.BASELINE and not traced:
-            return None
-        reason = f"{self.problem}; " if self.problem else ""
+            return self._inferred_again(self.fidelity, reason) if named else None
+        reason += f"{self.problem}; " if self.problem else ""
         if traced and self.trace_problem:
             reason += f"the trace cannot be true: {self.trace_problem}; "
         elif traced:
             reason += "the trace did not cover the whole answer; "
+        server = self.source.server
         try:
-            counts = self.source.server.dialect.counts(self.spec)
+            counts = counts_of(self.spec, server.dialect, server.capabilities)
         except (MalformedReply, TypeError, ValueError) as error:
             counts = None
             reason += f"the server's counts cannot be true: {excerpt(str(error))}; "
@@ -270,10 +308,16 @@ class RequestInFlight:
             if steps is not None:
                 return StepsRevised(steps, Fidelity.COUNTED, reason + "counts of the server")
             reason += "the server's counts do not fit its chunks; "
-        if not reason:
-            return None
+        try:
+            self.totals = totals_of(self.spec, self.predicted, server.dialect, server.capabilities)
+        except (MalformedReply, TypeError, ValueError) as error:
+            reason += f"the server's totals cannot be true: {excerpt(str(error))}; "
+        return self._inferred_again(Fidelity.INFERRED, reason) if reason else None
+
+    def _inferred_again(self, fidelity: Fidelity, reason: str) -> StepsRevised:
+        """All steps by the sizes of the chunks."""
         self.index = self.position = 0
-        return StepsRevised(tuple(self._infer(0)), Fidelity.INFERRED, reason + "chunk sizes")
+        return StepsRevised(tuple(self._infer(0)), fidelity, reason + "chunk sizes")
 
     def _traces(self) -> bool:
         """Whether the trace can be believed so far."""
@@ -289,4 +333,5 @@ class RequestInFlight:
             ttft_ms=tokens[0].elapsed_ms if tokens else None,
             e2el_ms=tokens[-1].elapsed_ms if tokens else self.clock(),
             finish_reason=self.finish_reason or "",
+            totals=self.totals,
         )
