@@ -21,7 +21,7 @@ LEVELS: tuple[set[str], ...] = (
         *("config", "confinement", "errors", "machine", "methods", "palette", "paths", "prompts"),
         *("reference", "sample", "trace", "wire"),
     },
-    {"analysis"},
+    {"analysis", "deploy"},
     {"engines", "store"},
     {"servers"},
     {"opening"},

@@ -121,6 +121,8 @@ def test_a_figure_has_one_value_traced_and_benchmarked(bench: Any, run: Any) -> 
         ("recommend", "--acceptance", "0.3", "--temperature", "1.5", "--memory-pressure"),
         ("recommend", "--target", str(DEMO_TARGET), "--draft", str(DEMO_DRAFT)),
         ("doctor",),
+        ("command", "--framework", "triton", "--model", "T", "--method", "ngram"),
+        ("command", "--framework", "sglang", "--model", "T", "--method", "mtp", "--pp", "2"),
     ],
 )
 def test_documents_that_need_no_store(arguments: tuple[str, ...]) -> None:
