@@ -8,10 +8,10 @@ from specviz.deploy import llama_cpp, sglang, tensorrt_llm, triton, vllm
 from specviz.deploy.framework import Framework
 from specviz.deploy.launch import Launch, Remark
 from specviz.deploy.problems import TRITON, known_problems
-from specviz.deploy.request import Request
+from specviz.deploy.request import METHOD_NAMES, Request
 from specviz.deploy.versions import is_of, nearest
 from specviz.errors import UsageError
-from specviz.methods import record_of
+from specviz.methods import Method, record_of
 
 _SERVERS = (vllm.FRAMEWORK, sglang.FRAMEWORK, tensorrt_llm.FRAMEWORK, llama_cpp.FRAMEWORK)
 NAMES = (
@@ -94,3 +94,12 @@ def _unchecked(framework: Framework, version: str) -> tuple[Remark, ...]:
 def methods_of(name: str, backend: str | None = None, version: str | None = None) -> list[str]:
     """The methods of a framework in a version, the baseline first."""
     return list(framework_of(name, backend).methods(version))
+
+
+def served_methods() -> list[str]:
+    """Every method that some framework has in some version, the baseline first."""
+    return [
+        name
+        for name in METHOD_NAMES
+        if name == Method.BASELINE or any(name in one.offers for one in _SERVERS)
+    ]

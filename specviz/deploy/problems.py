@@ -47,13 +47,13 @@ CIRCUMSTANCES: Mapping[str, Callable[[Request], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A row of the table; `methods` is empty for all of them, `when` for always."""
+    """A row of the table; `methods` is empty for all of them, `when` for always, else any of it."""
 
     framework: str
     first: str | None
     last: str | None
     methods: tuple[str, ...]
-    when: str
+    when: tuple[str, ...]
     remark: Remark
 
     def applies_to(self, request: Request) -> bool:
@@ -73,9 +73,13 @@ class Problem:
         return self.last is None or not is_after_series(version, self.last)
 
     def _occurs(self, request: Request) -> bool:
-        if self.when in CIRCUMSTANCES:
-            return CIRCUMSTANCES[self.when](request)
-        return not self.when or request.uses is None or Use(self.when) in request.uses
+        return not self.when or any(_is_so(word, request) for word in self.when)
+
+
+def _is_so(word: str, request: Request) -> bool:
+    if word in CIRCUMSTANCES:
+        return CIRCUMSTANCES[word](request)
+    return request.uses is None or Use(word) in request.uses
 
 
 def _software(request: Request) -> set[str]:
@@ -109,6 +113,6 @@ def _problem(row: Mapping[str, str]) -> Problem:
         first=row["first"] or None,
         last=row["last"] or None,
         methods=tuple(row["methods"].split()),
-        when=row["when"],
+        when=tuple(row["when"].split()),
         remark=Remark(row["text"], row["source"], row["url"] or None, row["effect"]),
     )

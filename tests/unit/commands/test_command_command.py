@@ -24,7 +24,7 @@ def test_the_command_can_be_piped(capsys: pytest.CaptureFixture[str]):
     out, err = capsys.readouterr()
     assert shlex.split(out)[:3] == ["vllm", "serve", "T"]
     assert shlex.split(out)[-2:] == ["--max-model-len", "4096"]
-    assert "! refused: A request with min_p" in err
+    assert "! refused: Requests with min_p or logit_bias" in err
     assert "https://github.com/vllm-project/vllm/issues/42744" in err
 
 
