@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 import streamlit as st
 
 from specviz.deploy.files import archive
@@ -19,7 +17,6 @@ _ICONS = {
     "untested": ":gray[:material/help:]",
 }
 _WARNING = ":orange[:material/warning:]"
-_LANGUAGES = {".json": "json", ".yaml": "yaml"}
 
 
 def before_you_start_one() -> None:
@@ -48,10 +45,11 @@ def _line(remark: Remark) -> str:
 
 
 def _show_launch(launch: Launch) -> None:
-    st.code(launch.script, language="bash", wrap_lines=True)
+    # plain: on a light page, Streamlit's colours for code have too little contrast
+    st.code(launch.script, language=None, wrap_lines=True)
     for name, text in launch.files.items():
         st.caption(escaped(name))
-        st.code(text, language=_LANGUAGES.get(PurePosixPath(name).suffix), wrap_lines=True)
+        st.code(text, language=None, wrap_lines=True)
     if launch.files:
         st.download_button(
             "Download the files",
