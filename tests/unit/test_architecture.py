@@ -21,7 +21,7 @@ LEVELS: tuple[set[str], ...] = (
         *("config", "confinement", "errors", "machine", "methods", "palette", "paths", "prompts"),
         *("reference", "sample", "trace", "wire"),
     },
-    {"analysis", "checkpoints"},
+    {"analysis", "checkpoints", "deploy"},
     {"engines", "store"},
     {"servers"},
     {"opening"},
