@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from specviz.commands.bench import bench
+from specviz.commands.command import command
 from specviz.commands.convert import convert
 from specviz.commands.cost import cost
 from specviz.commands.doctor import doctor
@@ -38,6 +39,7 @@ app = typer.Typer(
 app.callback()(version_option)
 app.command()(run)
 app.command(context_settings={"allow_extra_args": True})(serve)
+app.command(context_settings={"allow_extra_args": True})(command)
 app.command()(bench)
 app.command()(query)
 app.command()(export)

@@ -25,6 +25,10 @@ class EngineKind(StrEnum):
     EMBEDDED = "embedded"
     VLLM = "vllm"
     LLAMA_CPP = "llama.cpp"
+    SGLANG = "sglang"
+    TENSORRT_LLM = "tensorrt-llm"
+    TRITON = "triton"
+    LM_STUDIO = "lm-studio"
     OPENAI = "openai"  # another OpenAI-compatible server, which can only be attached
 
 
@@ -126,9 +130,19 @@ class RunConfig:
         return self.engine is not EngineKind.EMBEDDED and self.server_url is None
 
     @property
+    def acceptance(self) -> str:
+        """The acceptance rule: exact, typical, or a server's own word for one that is not exact."""
+        return self.options.get("acceptance", "exact")
+
+    @property
     def is_lossless(self) -> bool:
-        """Whether output keeps the target's distribution: typical acceptance does not."""
-        return self.options.get("acceptance", "exact") == "exact"
+        """Whether output keeps the target's distribution, as far as the engine reports its rule."""
+        return self.acceptance == "exact"
+
+    @property
+    def judges_typically(self) -> bool:
+        """Typical acceptance at work: at temperature 0 it is the target's first choice too."""
+        return self.acceptance == "typical" and self.sampling.temperature > 0
 
     @property
     def title(self) -> str:
@@ -139,7 +153,7 @@ class RunConfig:
         if (shape := self.options.get("shape")) in ("chain", "tree"):
             parts.append(shape)
         if not self.is_lossless:
-            parts.append("typical, not lossless")
+            parts.append(f"{self.acceptance}, not lossless")
         return " · ".join(parts)
 
 

@@ -75,7 +75,7 @@ async def facts_of_server(url: str) -> tuple[KnownFacts, FoundServer]:
     """
     async with connecting(url, None) as (found, http):
         try:
-            page = await read_page(http, f"{found.url}/metrics")
+            page = await read_page(http, f"{found.url}{found.dialect.metrics_path}")
         except httpx2.TransportError as error:
             raise ServerUnreachable(
                 f"The server at {found.url} stopped answering ({error}): try again."

@@ -16,6 +16,7 @@ from specviz.engines.base import Engine, TimedEngine
 from specviz.errors import EngineError, RequestRefused, SpecvizError, UsageError
 from specviz.machine import git_revision, hardware_summary
 from specviz.methods import Method
+from specviz.servers.capabilities import Verifier
 from specviz.servers.client.engine import ServerEngine, open_server
 from specviz.servers.kinds import demo_spec, server_spec
 from specviz.servers.launch.pool import ServerPool
@@ -149,7 +150,15 @@ def _completed(config: RunConfig, engine: ServerEngine | TimedServer) -> RunConf
         traced=isinstance(engine, ServerEngine) and engine.traced,
         hardware=hardware_summary(),
         git_revision=git_revision(),
+        options=config.options | _acceptance(server.capabilities.verifier),
     )
+
+
+def _acceptance(verifier: Verifier | None) -> dict[str, str]:
+    """The server's acceptance rule as an option, where it is known not to be lossless."""
+    if verifier is None or verifier.is_lossless is not False:
+        return {}
+    return {"acceptance": verifier.name}
 
 
 def warm_up() -> threading.Thread:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specviz.trace import Fidelity
+from specviz.trace import Fidelity, SpecTotals
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class Sample:
     so that everything after the first rejection was never judged. In a tree several tokens of a
     step may be rejected: `num_judged_tokens` counts the accepted and rejected ones of all steps,
     None where the engine does not report them and for a chain, where they follow from the steps.
+    `totals` are the server's counts for the whole request, None where it has none or the steps say
+    it all.
     """
 
     request_id: str
@@ -41,3 +43,4 @@ class Sample:
     per_step_drafted: tuple[int, ...] | None = None
     is_chain: bool = True
     num_judged_tokens: int | None = None
+    totals: SpecTotals | None = None

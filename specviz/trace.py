@@ -129,6 +129,20 @@ class ExtraBytes:
 
 
 @dataclass(frozen=True, slots=True)
+class SpecTotals:
+    """What a server counts for a whole request without saying in which steps; None: not reported.
+
+    `num_drafts` counts the verification steps with a draft; `tokens_per_step` is output tokens /
+    engine steps.
+    """
+
+    num_draft_tokens: int | None = None
+    num_accepted_tokens: int | None = None
+    num_drafts: int | None = None
+    tokens_per_step: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One engine step: what was drafted, what came out, and when (ms since the request was sent).
 
@@ -177,7 +191,8 @@ class StepsRevised:
 class RequestFinished:
     """The request is complete. Times in ms since the request was sent.
 
-    `extra_bytes` is None where the engine does not report it.
+    `extra_bytes` is None where the engine does not report it, `totals` where nothing is counted for
+    the whole request or the steps say it all.
     """
 
     prompt_token_ids: tuple[int, ...]
@@ -185,6 +200,7 @@ class RequestFinished:
     e2el_ms: float
     finish_reason: str
     extra_bytes: ExtraBytes | None = None
+    totals: SpecTotals | None = None
 
 
 Event = RequestStarted | Step | StepsRevised | RequestFinished
@@ -202,6 +218,7 @@ class Trace:
     e2el_ms: float | None = None
     finish_reason: str | None = None
     extra_bytes: ExtraBytes | None = None
+    totals: SpecTotals | None = None
 
     @property
     def emitted(self) -> tuple[EmittedToken, ...]:
@@ -247,6 +264,7 @@ def fold(events: Iterable[Event]) -> Trace:
                 e2el_ms=event.e2el_ms,
                 finish_reason=event.finish_reason,
                 extra_bytes=event.extra_bytes,
+                totals=event.totals,
             )
     if trace is None:
         raise ValueError("a request without any event has no trace")

@@ -20,6 +20,7 @@ from specviz.trace import (
     RequestFinished,
     RequestStarted,
     Span,
+    SpecTotals,
     Step,
     StepsRevised,
     TokenDecision,
@@ -63,6 +64,7 @@ def event_from_dict(data: Mapping[str, Any]) -> Event:
             data["e2el_ms"],
             data["finish_reason"],
             _extra_bytes(data),
+            _totals(data),
         )
     raise ValueError(f"unknown event type {kind!r}")
 
@@ -107,3 +109,8 @@ def _span_from_dict(data: Mapping[str, Any]) -> Span:
 def _extra_bytes(data: Mapping[str, Any]) -> ExtraBytes | None:
     extra = data.get("extra_bytes")
     return None if extra is None else ExtraBytes(**extra)
+
+
+def _totals(data: Mapping[str, Any]) -> SpecTotals | None:
+    totals = data.get("totals")
+    return None if totals is None else SpecTotals(**totals)

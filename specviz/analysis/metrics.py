@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from specviz.trace import Fidelity, Step, Trace, Verdict
+from specviz.trace import Fidelity, SpecTotals, Step, Trace, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,19 @@ class Metrics:
 
 
 def summarise(trace: Trace) -> Metrics:
-    """The metrics of a trace, finished or still running."""
-    drafts_known = trace.fidelity is not Fidelity.INFERRED
+    """The metrics of a trace, finished or still running.
+
+    Where the steps are inferred, drafted and accepted tokens are the server's totals, if it has
+    any: they say how much was accepted, but not where.
+    """
     drafting = [step for step in trace.steps if step.drafted]
-    drafted = sum(len(step.drafted) for step in drafting)
-    accepted = sum(step.num_accepted for step in drafting)
+    is_inferred = trace.fidelity is Fidelity.INFERRED
+    totals = (trace.totals or SpecTotals()) if is_inferred else _totals(drafting)
+    drafted, accepted, drafts = (
+        totals.num_draft_tokens,
+        totals.num_accepted_tokens,
+        totals.num_drafts,
+    )
     output_tokens = count_output_tokens(trace)
     # a step that emits nothing holds a draft whose place the server does not report
     num_steps = sum(bool(step.emitted) for step in trace.steps)
@@ -57,21 +65,33 @@ def summarise(trace: Trace) -> Metrics:
     ttft_ms = trace.ttft_ms if trace.ttft_ms is not None else _first_elapsed(trace.steps)
     return Metrics(
         num_steps=num_steps,
-        num_drafts=len(drafting) if drafts_known else None,
-        num_draft_tokens=drafted if drafts_known else None,
-        num_accepted_tokens=accepted if drafts_known else None,
-        draft_acceptance_rate=_ratio(accepted, drafted) if drafts_known else None,
-        mean_acceptance_length=_ratio(accepted + len(drafting), len(drafting))
-        if drafts_known
-        else None,
-        alpha=_ratio(accepted, count_judged(drafting)) if drafts_known else None,
-        acceptance_rate_per_pos=acceptance_rate_per_pos(drafting) if drafts_known else (),
-        tokens_per_step=_ratio(output_tokens, num_steps),
+        num_drafts=drafts,
+        num_draft_tokens=drafted,
+        num_accepted_tokens=accepted,
+        draft_acceptance_rate=_ratio(accepted, drafted),
+        mean_acceptance_length=acceptance_length(accepted, drafts),
+        alpha=None if is_inferred else _ratio(accepted, count_judged(drafting)),
+        acceptance_rate_per_pos=() if is_inferred else acceptance_rate_per_pos(drafting),
+        tokens_per_step=totals.tokens_per_step or _ratio(output_tokens, num_steps),
         output_tokens=output_tokens,
         output_throughput=_per_second(output_tokens, e2el_ms),
         ttft_ms=ttft_ms,
         tpot_ms=_tpot_ms(trace.steps, output_tokens, ttft_ms, e2el_ms),
         e2el_ms=e2el_ms,
+    )
+
+
+def acceptance_length(accepted: int | None, drafts: int | None) -> float | None:
+    """1 + accepted / drafts, as vLLM counts it; None without either or before the first draft."""
+    return None if accepted is None or not drafts else (accepted + drafts) / drafts
+
+
+def _totals(drafting: Sequence[Step]) -> SpecTotals:
+    """The sums of steps that are known."""
+    return SpecTotals(
+        num_draft_tokens=sum(len(step.drafted) for step in drafting),
+        num_accepted_tokens=sum(step.num_accepted for step in drafting),
+        num_drafts=len(drafting),
     )
 
 

@@ -81,8 +81,9 @@ def verdict(
         return {"ok": None, "text": "no baseline arm: losslessness not checked"}
     if any(arm.sampling.temperature > 0 for arm in arms):
         text = "sampled outputs differ by chance: losslessness is checked at temperature 0"
-        if not all(arm.is_lossless for arm in arms):
-            text = "typical acceptance is not lossless; " + text
+        rules = sorted({arm.acceptance for arm in arms if not arm.is_lossless})
+        if rules:
+            text = f"{' and '.join(rules)} acceptance is not lossless; " + text
         return {"ok": None, "text": text}
     if not comparisons:
         return {"ok": None, "text": "no output with token ids to compare with the baseline"}

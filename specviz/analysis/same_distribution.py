@@ -83,7 +83,8 @@ def same_distribution(prompts: Sequence[Asked], seed: int = 0) -> SameDistributi
 
     def largest(statistics: Array) -> Array:
         scaled = (statistics - centre) / spread
-        return np.maximum(scaled[:, 0], np.abs(scaled[:, 1]))
+        found: Array = np.maximum(scaled[:, 0], np.abs(scaled[:, 1]))
+        return found
 
     null = largest(shuffled)
     seen = largest(np.sum([table.statistics(_labels(table)) for table in pooled], axis=0))[0]

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from specviz.analysis.metrics import Metrics
+from specviz.analysis.metrics import Metrics, acceptance_length
 from specviz.sample import Sample
+from specviz.trace import SpecTotals
 
 
 def metrics_of(sample: Sample) -> Metrics:
     """The metrics of a finished request; what the server did not report is None."""
     accepted, drafted = sample.per_step_accepted, sample.per_step_drafted
-    reported = accepted is not None and drafted is not None
-    steps = list(zip(accepted or (), drafted or (), strict=True))
-    num_accepted, num_drafted = sum(accepted or ()), sum(drafted or ())
+    totals = sample.totals or SpecTotals()
+    if accepted is not None and drafted is not None:
+        totals = SpecTotals(sum(drafted), sum(accepted), len(drafted))
+    num_accepted, num_drafted = totals.num_accepted_tokens, totals.num_draft_tokens
     first = sample.chunk_tokens[0] if sample.chunk_tokens else 1
     output_tokens = sample.output_tokens
     later = None if output_tokens is None else output_tokens - first
     return Metrics(
         num_steps=len(sample.chunk_ms),
-        num_drafts=len(steps) if reported else None,
-        num_draft_tokens=num_drafted if reported else None,
-        num_accepted_tokens=num_accepted if reported else None,
+        num_drafts=totals.num_drafts,
+        num_draft_tokens=num_drafted,
+        num_accepted_tokens=num_accepted,
         draft_acceptance_rate=_ratio(num_accepted, num_drafted),
-        mean_acceptance_length=_ratio(num_accepted + len(steps), len(steps)),
+        mean_acceptance_length=acceptance_length(num_accepted, totals.num_drafts),
         alpha=_ratio(num_accepted, _judged(sample)),
         acceptance_rate_per_pos=rates_per_pos(accepted or (), _depths(sample)),
-        tokens_per_step=_ratio(output_tokens, len(sample.chunk_ms)),
+        tokens_per_step=totals.tokens_per_step or _ratio(output_tokens, len(sample.chunk_ms)),
         output_tokens=output_tokens,
         output_throughput=None
         if output_tokens is None

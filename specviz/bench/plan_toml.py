@@ -37,6 +37,7 @@ from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
 from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
+from specviz.servers.kinds import is_started
 
 MAX_CHARACTERS = 64 * 1024
 MAX_DOTS = 1_000
@@ -180,7 +181,7 @@ def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
         raise UsageError(f"{where} names no method: use baseline, draft_model, ngram, ….")
     if engine is EngineKind.EMBEDDED and (url or "vllm_flags" in options):
         raise UsageError(f'{where} is a server: write engine = "vllm" or "llama.cpp".')
-    if engine is EngineKind.OPENAI and not url:
+    if engine is not EngineKind.EMBEDDED and not url and not is_started(engine):
         raise UsageError(f"{where} is a server that specviz cannot start: give its server_url.")
     return RunConfig(
         engine=engine,

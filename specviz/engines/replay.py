@@ -43,6 +43,7 @@ def events_of(trace: Trace) -> Iterator[Event]:
             trace.e2el_ms,
             trace.finish_reason,
             trace.extra_bytes,
+            trace.totals,
         )
 
 

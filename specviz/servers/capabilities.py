@@ -8,16 +8,38 @@ from specviz.methods import Method
 from specviz.trace import Fidelity
 
 NO_PLUGIN = "the server runs without specviz's tracing plugin"
+NO_PLUGIN_FOR_KIND = "specviz has a tracing plugin for vLLM only"
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """The rule by which a server accepts draft tokens.
+
+    `name` is the server's own word for it. `is_lossless`: whether output keeps the distribution of
+    plain decoding; None where specviz does not know the rule. `note` says what to know about it.
+    """
+
+    name: str
+    is_lossless: bool | None
+    note: str
+
+    @property
+    def verdict(self) -> str:
+        return {True: "lossless", False: "not lossless", None: "not known whether lossless"}[
+            self.is_lossless
+        ]
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """What probing a server found. None: the server does not say.
 
-    `speculates`: whether it drafts at all. `counts_tokens`: every chunk says how many tokens were
-    emitted, drafted and accepted so far, so that steps are known as they come. `method`, `k`
-    (num_speculative_tokens), `draft` and `fixes`: what the tracing plugin or the server itself
-    reports. `tracing_reason`: why tracing is off.
+    `speculates`: whether it drafts at all. `method`, `k` (num_speculative_tokens), `draft` and
+    `fixes`: what the tracing plugin or the server itself reports. `tracing_reason`: why tracing is
+    off. `prefix_caching` is for kinds that do not say it on their metrics page. `drafts_trees`,
+    `adapts_k`: the server's counts for a request are not of chains, or not of one length.
+    `counts_tokens`: every chunk says how many tokens were emitted, drafted and accepted so far, so
+    that steps are known as they come.
     """
 
     version: str | None = None
@@ -28,6 +50,10 @@ class Capabilities:
     k: int | None = None
     draft: str | None = None
     fixes: tuple[str, ...] = ()
+    verifier: Verifier | None = None
+    prefix_caching: bool | None = None
+    drafts_trees: bool = False
+    adapts_k: bool = False
     counts_tokens: bool = False
 
     @property

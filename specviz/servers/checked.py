@@ -44,6 +44,14 @@ def parsed(data: bytes | str, what: str) -> Any:
         raise MalformedReply(f"{what} is not valid JSON ({shown(text)})") from error
 
 
+def object_on(page: str | None) -> dict[str, Any]:
+    """The JSON object on a page, {} where there is none: no page, or another program's."""
+    try:
+        return json_object(parsed(page or "{}", "the page"), "the page")
+    except MalformedReply:
+        return {}
+
+
 def json_object(value: object, what: str) -> dict[str, Any]:
     if isinstance(value, dict):
         return value

@@ -6,6 +6,7 @@ A new kind is a folder with its record, and its line in `specviz.servers.kinds`.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from specviz.servers.checked import count
 from specviz.servers.launch.launcher import Launcher
 from specviz.servers.metrics import RequestTimes, ServerLoad, SpecCounters
 from specviz.servers.trace_record import MAX_DRAFT, TraceRecord
+from specviz.trace import SpecTotals
 
 Get = Callable[[str], Awaitable[str | None]]
 """A page of the server by its path (`/version`); None where there is no such page."""
@@ -62,15 +64,31 @@ class SpecCounts:
 class Extras:
     """What a server adds to a chunk of OpenAI's format, where it is found; nothing is checked yet.
 
-    `token_ids` is None where it streams text only. `spec` is what the chunk says about
-    speculation, in the form that the same dialect's `counts` takes; None where it says nothing.
+    `token_ids` is None where it streams text only. `output_ids` are those of the whole answer, from
+    a server that sends them at its end. `spec` is what the chunk says about speculation, in the
+    form that the same dialect's `counts` and `request_totals` take; None where it says nothing.
     `totals`: output, drafted and accepted tokens of the request so far, where every chunk says so.
     """
 
     token_ids: object = None
     prompt_token_ids: object = None
+    output_ids: object = None
     spec: object = None
     totals: object = None
+
+
+def new_request_id() -> str:
+    """An id for a request to a kind without a plugin: nothing reads it but the server's log."""
+    return uuid.uuid4().hex
+
+
+async def cannot_detokenize(_: httpx2.AsyncClient, url: str, __: str, ___: int) -> str:
+    """Of a kind that has no page for it. Raises MalformedReply."""
+    raise MalformedReply(f"the server at {url} does not turn ids into text")
+
+
+def nothing(_: object) -> None:
+    """For what a kind does not report: counts, totals, counters, whether prefixes are cached."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,15 +106,18 @@ class Dialect:
                     KeyError or AttributeError for what cannot be read
     counts          counts per step from the `Extras.spec` of all chunks, None where they have none;
                     MalformedReply, TypeError or ValueError for what cannot be read
-    counters        speculation counters on `/metrics`, None where the server does not speculate
-    prefix_caching  whether prefixes are cached, from `/metrics`; None where it does not say
-    load            running requests and more, from `/metrics`; these, and `request_times`, raise
-                    MalformedReply for a page that is not metrics
-    request_times   requests and their times as the server measured them, from `/metrics`; None:
-                    this kind does not report them
+    counters        speculation counters on the metrics page, None where there are none
+    prefix_caching  whether prefixes are cached, from the metrics page; None where it does not say
+    load            running requests and more, from the metrics page
+    request_times   requests and their times as the server measured them, from the metrics page; all
+                    four raise MalformedReply for a page that is not metrics
     detokenize      asks for the text of one token
     trace           streams the tracing plugin's records; None: there is no plugin for this kind
     launcher        starts such servers; None: they can only be attached by URL
+    request_totals  totals of a request from the `Extras.spec` of all chunks, for kinds that report
+                    some; raises like `counts`
+    metrics_path    where the metrics page is
+    stream_options  what is asked for in OpenAI's `stream_options` beyond the usage
     keeps_alive     whether a connection can be used again after a streamed answer
     """
 
@@ -113,7 +134,10 @@ class Dialect:
     prefix_caching: Callable[[str], bool | None]
     load: Callable[[str], ServerLoad]
     detokenize: Detokenize
-    request_times: Callable[[str], RequestTimes | None] | None = None
     trace: Trace | None = None
     launcher: Launcher | None = None
+    request_totals: Callable[[Sequence[object]], SpecTotals | None] = nothing
+    request_times: Callable[[str], RequestTimes | None] = nothing
+    metrics_path: str = "/metrics"
+    stream_options: Mapping[str, object] | None = None
     keeps_alive: bool = True

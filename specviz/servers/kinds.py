@@ -11,11 +11,18 @@ from specviz.paths import DEMO_TARGET
 from specviz.servers.dialect import Dialect
 from specviz.servers.launch.launcher import Launcher, ServerSpec
 from specviz.servers.llama_cpp.dialect import LLAMA_CPP
+from specviz.servers.lm_studio.dialect import LM_STUDIO
 from specviz.servers.openai import openai_compatible
+from specviz.servers.sglang.dialect import SGLANG
+from specviz.servers.tensorrt_llm.dialect import TENSORRT_LLM
+from specviz.servers.triton.dialect import TRITON
 from specviz.servers.vllm.dialect import VLLM
 
-KINDS: tuple[Dialect, ...] = (VLLM, LLAMA_CPP)
-"""Every kind that is recognised, in the order in which a server is asked."""
+KINDS: tuple[Dialect, ...] = (SGLANG, TENSORRT_LLM, TRITON, VLLM, LLAMA_CPP, LM_STUDIO)
+"""Every kind that is recognised, in the order in which a server is asked.
+
+Those that name themselves on `/v1/models` come first: TensorRT-LLM has vLLM's `/version`, too.
+"""
 
 OPENAI = openai_compatible(behind=VLLM)
 """Every other server."""
@@ -26,7 +33,15 @@ def launcher_of(engine: EngineKind) -> Launcher:
     for kind in KINDS:
         if kind.launcher and kind.launcher.engine is engine:
             return kind.launcher
-    raise UsageError(f"specviz cannot start a server for the engine {engine.value}.")
+    raise UsageError(
+        f"specviz cannot start a server for the engine {engine.value}: start one yourself and give "
+        "its URL."
+    )
+
+
+def is_started(engine: EngineKind) -> bool:
+    """Whether specviz starts servers of this kind; all others are attached by their URL."""
+    return any(kind.launcher is not None and kind.launcher.engine is engine for kind in KINDS)
 
 
 def server_spec(config: RunConfig) -> ServerSpec:

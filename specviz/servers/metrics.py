@@ -112,7 +112,7 @@ def read_counters(page: str, prefix: str) -> SpecCounters | None:
             continue
         total = number(sample.value, sample.name, 0, MAX_TOTAL)
         if "position" in sample.labels:
-            position = _position(sample.labels["position"])
+            position = position_of(sample.labels["position"])
             per_pos[position] = per_pos.get(position, 0.0) + total
         else:
             name = sample.name.removeprefix(prefix).removesuffix("_total")
@@ -163,7 +163,8 @@ def read_request_times(page: str, fields: Mapping[str, str]) -> RequestTimes | N
     return RequestTimes(**found) if len(found) == len(fields) else None
 
 
-def _position(label: str) -> int:
+def position_of(label: str) -> int:
+    """The position that a label names, counted from 0. Raises MalformedReply."""
     if label.isascii() and label.isdigit() and len(label) <= 4:
         return count(int(label), "position", 0, MAX_POSITION)
     raise MalformedReply(f"position is {shown(label)}, not a whole number")

@@ -19,7 +19,7 @@ def openai_compatible(behind: Dialect) -> Dialect:
         behind,
         name="OpenAI-compatible",
         engine=EngineKind.OPENAI,
-        advice=f"Only {behind.name} reports what was drafted: start one with `specviz serve`.",
+        advice=f"{behind.name} shows what was drafted: start one with `specviz serve`.",
         identify=_any_server,
         extra_body={},
         trace=None,

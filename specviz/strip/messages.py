@@ -65,7 +65,6 @@ def _introduced(arm: ArmLog, name: str) -> dict[str, Any]:
     """What is known of an arm before its events."""
     config = arm.config
     in_app = config.engine is EngineKind.EMBEDDED
-    typical = not config.is_lossless and config.sampling.temperature > 0
     return {
         "id": arm.run_id,
         "title": name,
@@ -73,7 +72,7 @@ def _introduced(arm: ArmLog, name: str) -> dict[str, Any]:
         "badge": "in the app" if in_app else config.server_version,
         "fidelity": None,
         "lossless": config.is_lossless,
-        "rule": "typical" if typical else None,
+        "rule": "typical" if config.judges_typically else None,
         "k": config.k,
         "method": config.method.value if config.method else None,
         "max_tokens": config.sampling.max_tokens,

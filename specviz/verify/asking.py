@@ -111,7 +111,7 @@ async def ask_speculating(url: str, model: str | None, size: Size, note: Note) -
 async def top_gaps(engine: ServerEngine, prompt: Prompt, sampling: Sampling) -> tuple[float, ...]:
     """How far the best token was above the second, by position, as OpenAI's API reports
     log-probabilities; empty where the server reports none."""
-    fields = request_fields(engine.model, prompt, sampling)
+    fields = request_fields(engine.model, prompt, sampling, engine.server.dialect)
     fields |= {"stream": False, "logprobs": True, "top_logprobs": TOP}
     del fields["stream_options"]
     headers = {"Authorization": f"Bearer {api_key(engine.server.url)}"}

@@ -21,7 +21,7 @@ LEVELS: tuple[set[str], ...] = (
         *("config", "confinement", "errors", "machine", "methods", "palette", "paths", "prompts"),
         *("reference", "sample", "trace", "wire"),
     },
-    {"analysis", "checkpoints"},
+    {"analysis", "checkpoints", "deploy"},
     {"engines", "store"},
     {"servers"},
     {"opening"},
@@ -172,11 +172,24 @@ def test_only_the_list_of_kinds_imports_the_vllm_room():
     assert importers == IMPORTS_VLLM_ROOM, "go through servers.kinds, or take the name off the list"
 
 
+def test_only_the_list_of_kinds_imports_the_rooms_of_the_other_kinds():
+    for kind in ("lm_studio", "sglang", "tensorrt_llm", "triton"):
+        room = f"specviz.servers.{kind}."
+        importers = {
+            name_of(path)
+            for path in PROGRAM
+            if any(name.startswith(room) for name in imported(path)) and path.parent.name != kind
+        }
+        assert importers == {"specviz/servers/kinds.py"}
+
+
 def test_client_timing_and_launcher_do_not_name_a_kind_of_server():
     shared = [path for path in PROGRAM if name_of(path).startswith(KINDLESS)]
     assert shared
-    named = [path for path in shared if "vllm" in path.read_text(encoding="utf-8").casefold()]
-    assert not [name_of(path) for path in named]
+    kinds = ("vllm", "sglang", "trtllm", "tensorrt", "triton", "lm_studio", "lm studio")
+    for path in shared:
+        text = path.read_text(encoding="utf-8").casefold()
+        assert not [kind for kind in kinds if kind in text], name_of(path)
 
 
 def test_no_files_import_each_other_in_a_circle():

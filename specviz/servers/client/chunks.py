@@ -13,6 +13,7 @@ from specviz.errors import MalformedReply, StreamBroken
 from specviz.servers import checked
 from specviz.servers.client.running_steps import Totals, read_totals
 from specviz.servers.dialect import Extras
+from specviz.trace import SpecTotals
 
 ReadExtras = Callable[[Mapping[str, Any]], Extras]
 """`Dialect.read_extras`."""
@@ -22,10 +23,11 @@ ReadExtras = Callable[[Mapping[str, Any]], Extras]
 class Chunk:
     """`token_ids` is None where the server streams text only; `elapsed_ms` since the request.
 
-    `spec` is what the chunk says about speculation, for `Dialect.counts`; `totals` are those of the
-    request, up to and with this chunk, where the server sends them. `has_news`: it carries
-    anything at all, also what specviz does not read. `problem`: what it says beyond the text is
-    not believed, and why.
+    `completion_tokens` counts the answer so far. `output_ids` are those of the whole answer. `spec`
+    is what the chunk says about speculation, for the dialect; `predicted` what OpenAI's own usage
+    says about it; `totals` are those of the request up to and with this chunk, where the server
+    sends them. `has_news`: it carries anything at all, also what specviz does not read. `problem`:
+    what it says beyond the text is not believed, and why.
     """
 
     elapsed_ms: float
@@ -35,7 +37,9 @@ class Chunk:
     finish_reason: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    output_ids: tuple[int, ...] | None = None
     spec: object = None
+    predicted: SpecTotals | None = None
     totals: Totals | None = None
     has_news: bool = False
     problem: str | None = None
@@ -80,12 +84,32 @@ def read_chunk(data: object, elapsed_ms: float, read_extras: ReadExtras) -> Chun
         completion_tokens=beyond.read(
             checked.count, usage.get("completion_tokens"), "completion_tokens"
         ),
+        output_ids=beyond.read(checked.token_ids, beyond.extras.output_ids, "output_ids"),
         spec=beyond.extras.spec,
+        predicted=beyond.read(
+            predicted_tokens, usage.get("completion_tokens_details"), "completion_tokens_details"
+        ),
         totals=beyond.read(read_totals, beyond.extras.totals, "running counts"),
         has_news=bool(text or finish_reason or beyond.extras.token_ids)
         or any(value for name, value in delta.items() if name != "role"),
         problem=beyond.problem,
     )
+
+
+def predicted_tokens(value: object, what: str) -> SpecTotals | None:
+    """Drafted and accepted tokens in OpenAI's words: of a draft it says what was accepted and what
+    was rejected.
+
+    Zeros are what servers send that predict nothing. Raises MalformedReply.
+    """
+    details = checked.json_object(value, what)
+    accepted, rejected = (
+        checked.optional(checked.count, details.get(f"{verdict}_prediction_tokens"), verdict)
+        for verdict in ("accepted", "rejected")
+    )
+    if not (accepted or rejected) or accepted is None or rejected is None:
+        return None
+    return SpecTotals(num_draft_tokens=accepted + rejected, num_accepted_tokens=accepted)
 
 
 class _Beyond:

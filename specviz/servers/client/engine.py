@@ -29,6 +29,7 @@ from specviz.servers.client.limits import MAX_LINE, StreamLimits
 from specviz.servers.client.probe import FoundServer, connecting
 from specviz.servers.client.request import RequestInFlight
 from specviz.servers.client.sse import DONE, Lines, data_of
+from specviz.servers.dialect import Dialect
 from specviz.servers.pages import UNCOMPRESSED, body_of
 from specviz.servers.trace_record import TraceRecord
 from specviz.trace import Event
@@ -130,7 +131,7 @@ class ServerEngine:
         openai sends the request; its own reader of events has no limit on their length.
         """
         lines = Lines(MAX_LINE)
-        fields = request_fields(self.model, prompt, sampling)
+        fields = request_fields(self.model, prompt, sampling, self.server.dialect)
         extra = self.server.dialect.extra_body.items()
         try:
             async with AsyncExitStack() as stack:
@@ -224,13 +225,15 @@ async def open_server(
         )
 
 
-def request_fields(model: str, prompt: Prompt, sampling: Sampling) -> dict[str, Any]:
-    """The fields of a streamed chat request that every OpenAI-compatible server knows."""
+def request_fields(
+    model: str, prompt: Prompt, sampling: Sampling, dialect: Dialect
+) -> dict[str, Any]:
+    """The fields of a streamed chat request that are OpenAI's."""
     fields: dict[str, Any] = {
         "model": model,
         "messages": prompt.messages,
         "stream": True,
-        "stream_options": {"include_usage": True},
+        "stream_options": {"include_usage": True, **(dialect.stream_options or {})},
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "max_tokens": sampling.max_tokens,

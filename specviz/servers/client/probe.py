@@ -108,8 +108,9 @@ async def probe(url: str, http: httpx2.AsyncClient) -> FoundServer:
     Raises ServerUnreachable, or NotAnOpenAIServer where something else answers.
     """
     root = base_url(url)
-    served = _read_models(root, await _models_page(http, root))
-    dialect, capabilities = await _identify(_pages(http, root))
+    models = await _models_page(http, root)
+    served = _read_models(root, models)
+    dialect, capabilities = await _identify(_pages(http, root, {"/v1/models": models.text}))
     first = served[0]
     return FoundServer(
         url=root,
@@ -143,13 +144,17 @@ async def _identify(get: Get) -> tuple[Dialect, Capabilities]:
     raise AssertionError("any server is OpenAI-compatible")
 
 
-def _pages(http: httpx2.AsyncClient, root: str) -> Get:
+def _pages(http: httpx2.AsyncClient, root: str, known: dict[str, str | None]) -> Get:
+    """The server's pages, each asked for once."""
+
     async def get(path: str) -> str | None:
-        try:
-            page = await read_page(http, f"{root}{path}")
-        except httpx2.TransportError:
-            return None  # /v1/models has answered: this page is simply not there
-        return page.text if page.status == 200 else None
+        if path not in known:
+            try:
+                page = await read_page(http, f"{root}{path}")
+                known[path] = page.text if page.status == 200 else None
+            except httpx2.TransportError:
+                known[path] = None  # /v1/models has answered: this page is simply not there
+        return known[path]
 
     return get
 

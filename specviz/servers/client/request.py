@@ -24,9 +24,11 @@ from specviz.servers.client.chunks import Chunk
 from specviz.servers.client.counted_steps import counted_steps
 from specviz.servers.client.failures import cut_off
 from specviz.servers.client.inferred_steps import inferred_steps
+from specviz.servers.client.late_ids import with_ids
 from specviz.servers.client.limits import most_tokens
 from specviz.servers.client.live_counts import LiveCounts, in_tokens
 from specviz.servers.client.probe import FoundServer
+from specviz.servers.client.reported import counts_of, totals_of
 from specviz.servers.client.tape import TokenTape
 from specviz.servers.client.traced_steps import traced_step
 from specviz.servers.trace_record import TraceRecord
@@ -36,6 +38,7 @@ from specviz.trace import (
     Origin,
     RequestFinished,
     RequestStarted,
+    SpecTotals,
     Step,
     StepsRevised,
 )
@@ -102,6 +105,13 @@ class RequestInFlight:
         self.prompt_token_ids: tuple[int, ...] = ()
         self.finish_reason: str | None = None
         self.spec: list[object] = []  # what the chunks say about speculation
+        self.predicted: SpecTotals | None = None  # what OpenAI's usage says about it
+        self.totals: SpecTotals | None = None
+        self.unnamed: list[Chunk] = []  # text without ids
+        self.output_ids: tuple[int, ...] = ()  # of the whole answer, where they come with its end
+        self.completion_tokens: int | None = None
+        self.ended_ms = 0.0
+        self.fidelity = Fidelity.INFERRED
         counted = source.server.capabilities.counts_tokens and not source.traced
         self.counts = LiveCounts(source.k) if counted else None  # None: they are not believed
         self._inbox: asyncio.Queue[Item] = asyncio.Queue()
@@ -118,6 +128,7 @@ class RequestInFlight:
         fidelity = Fidelity.TRACED if traced else expected
         if fidelity is Fidelity.TRACED and not traced:
             fidelity = Fidelity.INFERRED  # the plugin is there, but was not asked
+        self.fidelity = fidelity
         yield RequestStarted(self.request_id, fidelity)
         self._start_readers(traced)
         try:
@@ -130,11 +141,13 @@ class RequestInFlight:
             if self.position < len(self.tape.tokens):
                 yield self._unlabelled()
             raise
+        named = await self._name_tokens()
         if self.counts:
             for event in self._counted(self.counts.finish(self.tape), self.counts):
                 yield event
-        revised = None if self.counts else self._revise(traced)
+        revised = None if self.counts else self._revise(traced, named=named)
         if revised is not None:
+            self.fidelity = revised.fidelity
             yield revised
         yield self._finished()
 
@@ -158,8 +171,9 @@ class RequestInFlight:
             self.position += len(step.emitted)
             yield step
         if counts.problem:
-            self.counts = None
-            yield self._inferred_anew(f"the server's counts cannot be used: {counts.problem}; ")
+            self.counts, self.fidelity = None, Fidelity.INFERRED
+            reason = f"the server's counts cannot be used: {counts.problem}; "
+            yield self._inferred_again(Fidelity.INFERRED, reason)
 
     def _unlabelled(self) -> Step:
         """What arrived before the answer broke off and no step has yet."""
@@ -230,11 +244,32 @@ class RequestInFlight:
         self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
         self.finish_reason = chunk.finish_reason or self.finish_reason
         self.problem = self.problem or chunk.problem
+        self.predicted = chunk.predicted or self.predicted
+        self.output_ids = chunk.output_ids or self.output_ids
+        self.completion_tokens = chunk.completion_tokens or self.completion_tokens
         if chunk.spec is not None:
             self.spec.append(chunk.spec)
+        if chunk.finish_reason:
+            self.ended_ms = chunk.elapsed_ms
         texts = await self.source.texts(chunk) if chunk.is_output else []
         if texts := in_tokens(texts, chunk, len(self.tape.tokens)):
             self.tape.add(chunk, texts)
+            if chunk.token_ids is None:
+                self.unnamed.append(chunk)
+
+    async def _name_tokens(self) -> bool:
+        """Give the tokens their ids where those came with the end; whether they did."""
+        if not 0 < len(self.output_ids) <= most_tokens(self.sampling.max_tokens):
+            return False
+        if len(self.unnamed) < len(self.tape.chunk_sizes):
+            return False  # some came with their ids
+        chunks = with_ids(self.unnamed, self.output_ids, self.completion_tokens, self.ended_ms)
+        if chunks is None:
+            return False
+        self.tape = TokenTape()
+        for chunk in chunks:
+            self.tape.add(chunk, await self.source.texts(chunk))
+        return True
 
     async def _traced_steps(self) -> AsyncIterator[Step]:
         """Steps whose record and tokens have both arrived (the last may be cut short)."""
@@ -268,19 +303,24 @@ class RequestInFlight:
             self.position += self.tape.chunk_sizes[chunk]
             yield from steps
 
-    def _revise(self, traced: bool) -> StepsRevised | None:
-        """The steps that the finished stream shows better than its chunks did."""
+    def _revise(self, traced: bool, *, named: bool) -> StepsRevised | None:
+        """The steps that the finished stream shows better than its chunks did.
+
+        `named`: the tokens got their ids at the end.
+        """
         if traced and self._traces() and self.position == len(self.tape.tokens):
             return None
+        reason = "token ids came with the end; " if named else ""
         if self.source.method is Method.BASELINE and not traced:
-            return None
-        reason = f"{self.problem}; " if self.problem else ""
+            return self._inferred_again(self.fidelity, reason) if named else None
+        reason += f"{self.problem}; " if self.problem else ""
         if traced and self.trace_problem:
             reason += f"the trace cannot be true: {self.trace_problem}; "
         elif traced:
             reason += "the trace did not cover the whole answer; "
+        server = self.source.server
         try:
-            counts = self.source.server.dialect.counts(self.spec)
+            counts = counts_of(self.spec, server.dialect, server.capabilities)
         except (MalformedReply, TypeError, ValueError) as error:
             counts = None
             reason += f"the server's counts cannot be true: {excerpt(str(error))}; "
@@ -291,13 +331,17 @@ class RequestInFlight:
             if steps is not None:
                 return StepsRevised(steps, Fidelity.COUNTED, reason + "counts of the server")
             reason += "the server's counts do not fit its chunks; "
-        return self._inferred_anew(reason) if reason else None
+        try:
+            self.totals = totals_of(self.spec, self.predicted, server.dialect, server.capabilities)
+        except (MalformedReply, TypeError, ValueError) as error:
+            reason += f"the server's totals cannot be true: {excerpt(str(error))}; "
+        return self._inferred_again(Fidelity.INFERRED, reason) if reason else None
 
-    def _inferred_anew(self, reason: str) -> StepsRevised:
+    def _inferred_again(self, fidelity: Fidelity, reason: str) -> StepsRevised:
         """All steps so far by the sizes of the chunks. `reason` ends in `; `."""
         self.index = self.position = 0
         steps, self.chunk = tuple(self._infer(0)), len(self.tape.chunk_sizes)
-        return StepsRevised(steps, Fidelity.INFERRED, reason + "chunk sizes")
+        return StepsRevised(steps, fidelity, reason + "chunk sizes")
 
     def _traces(self) -> bool:
         """Whether the trace can be believed so far."""
@@ -313,4 +357,5 @@ class RequestInFlight:
             ttft_ms=tokens[0].elapsed_ms if tokens else None,
             e2el_ms=tokens[-1].elapsed_ms if tokens else self.clock(),
             finish_reason=self.finish_reason or "",
+            totals=self.totals,
         )

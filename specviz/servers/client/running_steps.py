@@ -160,7 +160,7 @@ def _add(readings: Readings, left: int, row: Row | None) -> None:
     readings[left] = None if left in readings else row
 
 
-def counts_of(totals: Iterable[Totals], k: int | None) -> SpecCounts | None:
+def steps_counted(totals: Iterable[Totals], k: int | None) -> SpecCounts | None:
     """The verification steps of a finished request, None where it has no totals.
 
     Raises MalformedReply where they cannot be true or cannot be read uniquely.

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Sequence
-
 import httpx2
 
 from specviz.config import EngineKind
 from specviz.errors import MalformedReply
 from specviz.servers import checked
-from specviz.servers.dialect import Dialect, SpecCounts
+from specviz.servers.dialect import Dialect, new_request_id, nothing
 from specviz.servers.launch.launcher import Launcher
 from specviz.servers.llama_cpp import log
-from specviz.servers.llama_cpp.chunk_extras import read_extras
+from specviz.servers.llama_cpp.chunk_extras import last_totals, read_extras
 from specviz.servers.llama_cpp.command_line import (
     printed_command,
     server_command,
@@ -28,16 +25,8 @@ LONGEST_TOKEN = 10_000
 """Characters of the text of one token."""
 
 
-def _new_id() -> str:
-    return uuid.uuid4().hex
-
-
 def _uncached() -> dict[str, object]:
     return {"cache_prompt": False}
-
-
-def _no_counts_at_the_end(_: Sequence[object]) -> SpecCounts | None:
-    return None
 
 
 def _caches_prompts(_: str) -> bool:
@@ -75,16 +64,17 @@ LLAMA_CPP = Dialect(
         "`specviz serve` starts does, with their probabilities."
     ),
     identify=identify,
-    request_id=_new_id,
+    request_id=new_request_id,
     # min_p is 0.05 in llama.cpp unless a request says otherwise, and top_k is 40
     extra_body={"timings_per_token": True, "min_p": 0.0, "top_k": 0},
     uncached=_uncached,
     read_extras=read_extras,
-    counts=_no_counts_at_the_end,
+    counts=nothing,  # they come as running totals
     counters=parse_counters,
     prefix_caching=_caches_prompts,
     load=parse_load,
     detokenize=_detokenize,
     launcher=LAUNCHER,
+    request_totals=last_totals,
     keeps_alive=False,  # it promises to, and closes behind every streamed answer
 )

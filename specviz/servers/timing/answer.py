@@ -8,14 +8,17 @@ from itertools import pairwise
 
 from specviz.errors import MalformedReply, StreamBroken
 from specviz.sample import Sample
+from specviz.servers.capabilities import Capabilities
 from specviz.servers.client.characters import Halves
 from specviz.servers.client.chunks import Chunk, read_chunk
 from specviz.servers.client.failures import event_of, too_long
+from specviz.servers.client.late_ids import with_ids
 from specviz.servers.client.limits import most_chunks
-from specviz.servers.client.running_steps import MAX_MERGED, Totals, counts_of
+from specviz.servers.client.reported import counts_of, totals_of
+from specviz.servers.client.running_steps import MAX_MERGED, Totals, steps_counted
 from specviz.servers.client.sse import DONE, Read, events
 from specviz.servers.dialect import Dialect, SpecCounts
-from specviz.trace import Fidelity
+from specviz.trace import Fidelity, SpecTotals
 
 
 @dataclass(slots=True)
@@ -33,17 +36,25 @@ class Answer:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     counts: SpecCounts | None = None
+    totals: SpecTotals | None = None
     done: bool = False
 
 
 def read_answer(
-    reads: Sequence[Read], sent_s: float, dialect: Dialect, k: int | None = None
+    reads: Sequence[Read],
+    sent_s: float,
+    dialect: Dialect,
+    capabilities: Capabilities | None = None,
+    k: int | None = None,
 ) -> Answer:
     """Read what arrived of a stream; times count from `sent_s`, `k` bounds a draft.
 
     Raises StreamBroken where the server reported an error or sent what is not a chunk.
     """
-    answer, halves, spec, totals = Answer(), Halves(), list[object](), list[Totals]()
+    answer, halves, spec, running = Answer(), Halves(), list[object](), list[Totals]()
+    capabilities = capabilities or Capabilities()
+    predicted: SpecTotals | None = None
+    output_ids: tuple[int, ...] = ()
     for arrived_s, data in events(reads):
         if data == DONE:
             answer.done = True
@@ -55,10 +66,17 @@ def read_answer(
         if chunk.spec is not None:
             spec.append(chunk.spec)
         if chunk.totals is not None:
-            totals.append(chunk.totals)
+            running.append(chunk.totals)
+        predicted = chunk.predicted or predicted
+        output_ids = chunk.output_ids or output_ids
     for complete in halves.rest():
         _take(answer, complete)
-    answer.counts = _counts(answer, spec, totals, dialect, k)
+    if output_ids and all(chunk.token_ids is None for chunk in answer.chunks):
+        named = with_ids(answer.chunks, output_ids, answer.completion_tokens, answer.finished_ms)
+        answer.chunks = named or answer.chunks
+    answer.counts = _counts(answer, spec, running, dialect, capabilities, k)
+    if answer.counts is None:
+        answer.totals = _totals(spec, predicted, dialect, capabilities)
     return answer
 
 
@@ -89,19 +107,35 @@ def _has_news(data: bytes, dialect: Dialect) -> bool:
 
 
 def _counts(
-    answer: Answer, spec: list[object], totals: list[Totals], dialect: Dialect, k: int | None
+    answer: Answer,
+    spec: list[object],
+    running: list[Totals],
+    dialect: Dialect,
+    capabilities: Capabilities,
+    k: int | None,
 ) -> SpecCounts | None:
     """The server's counts, None where they cannot be of this answer."""
     everywhere = all(chunk.totals is not None for chunk in answer.chunks)
     try:
-        counts = dialect.counts(spec) or (counts_of(totals, k) if everywhere else None)
+        counts = counts_of(spec, dialect, capabilities)
+        if counts is None and everywhere:
+            counts = steps_counted(running, k)
     except (MalformedReply, TypeError, ValueError):
         return None
-    with_ids = all(chunk.token_ids is not None for chunk in answer.chunks)
+    have_ids = all(chunk.token_ids is not None for chunk in answer.chunks)
     tokens = sum(len(chunk.token_ids or ()) for chunk in answer.chunks)
-    if counts is None or (with_ids and not counts.fit(tokens)):
+    if counts is None or (have_ids and not counts.fit(tokens)):
         return None
     return counts
+
+
+def _totals(
+    spec: list[object], predicted: SpecTotals | None, dialect: Dialect, capabilities: Capabilities
+) -> SpecTotals | None:
+    try:
+        return totals_of(spec, predicted, dialect, capabilities)
+    except (MalformedReply, TypeError, ValueError):
+        return None
 
 
 def sample_of(answer: Answer, request_id: str, *, speculates: bool | None) -> Sample:
@@ -129,6 +163,7 @@ def sample_of(answer: Answer, request_id: str, *, speculates: bool | None) -> Sa
         prompt_tokens=answer.prompt_tokens,
         per_step_accepted=counts.per_step_accepted if counts else () if counted else None,
         per_step_drafted=counts.per_step_drafted if counts else () if counted else None,
+        totals=None if counted else answer.totals,
     )
 
 

@@ -98,7 +98,7 @@ class TimedServer:
         if status != 200:
             answered = b"".join(piece for _, piece in reads)
             raise status_error(status, answered, self.server, self.model)
-        answer = read_answer(reads, sent_s, self.server.dialect, self.k)
+        answer = read_answer(reads, sent_s, self.server.dialect, self.server.capabilities, self.k)
         if failure is not None and not answer.done:
             raise failure
         if answer.finish_reason is None:
@@ -114,8 +114,7 @@ class TimedServer:
 
     async def request_times(self) -> RequestTimes | None:
         """Requests and their times as the server measured them; None where it does not say."""
-        read = self.server.dialect.request_times
-        return None if read is None else self._read_from(await self._metrics(), read)
+        return self._read_from(await self._metrics(), self.server.dialect.request_times)
 
     async def prefix_caching(self) -> bool | None:
         """Whether the server caches prefixes; None where it does not say.
@@ -124,7 +123,8 @@ class TimedServer:
         a repeated prompt is read again.
         """
         page = await self._metrics()
-        self._caches = self._read_from(page, self.server.dialect.prefix_caching)
+        said = self._read_from(page, self.server.dialect.prefix_caching)
+        self._caches = self.server.capabilities.prefix_caching if said is None else said
         return self._caches
 
     async def close(self) -> None:
@@ -134,7 +134,7 @@ class TimedServer:
 
     def _body(self, prompt: Prompt, sampling: Sampling) -> bytes:
         uncached = self.server.dialect.uncached() if self._caches else {}
-        fields = request_fields(self.model, prompt, sampling)
+        fields = request_fields(self.model, prompt, sampling, self.server.dialect)
         return json.dumps({**self.server.dialect.extra_body, **fields, **uncached}).encode()
 
     @staticmethod
@@ -145,9 +145,11 @@ class TimedServer:
             return None
 
     async def _metrics(self) -> str:
-        """The page `/metrics`, empty where there is none."""
+        """The metrics page, empty where there is none."""
         try:
-            page = await read_page(self._http, f"{self.server.url}/metrics")
+            page = await read_page(
+                self._http, f"{self.server.url}{self.server.dialect.metrics_path}"
+            )
         except httpx2.ConnectError as error:
             raise nothing_answers(self.server) from error
         except httpx2.HTTPError as error:

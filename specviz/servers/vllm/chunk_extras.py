@@ -1,6 +1,7 @@
 """What vLLM adds to OpenAI's chunks: token ids and the counts of a request.
 
-`--per-request-spec-decode-metrics detailed` makes a server put its counts into the last chunk.
+`--per-request-spec-decode-metrics detailed` makes a server put its counts into the last chunk,
+`summary` their totals.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 from specviz.servers import checked
 from specviz.servers.dialect import Extras, SpecCounts
+from specviz.trace import SpecTotals
 
 
 def read_extras(data: Mapping[str, Any]) -> Extras:
@@ -28,11 +30,27 @@ def last_counts(spec: Sequence[object]) -> SpecCounts | None:
     return next((counts for counts in found if counts is not None), None)
 
 
-def _read_counts(metrics: object) -> SpecCounts | None:
+def totals(spec: Sequence[object]) -> SpecTotals | None:
+    """The totals that came last, which the summary has, too; None where nothing was drafted."""
+    for metrics in reversed(spec):
+        if found := _speculative(metrics):
+            drafts = checked.count(found.get("num_spec_steps"), "num_spec_steps")
+            drafted = checked.count(found.get("num_draft_tokens"), "num_draft_tokens")
+            name = "num_accepted_draft_tokens"
+            accepted = checked.count(found.get(name), name)
+            return SpecTotals(drafted, accepted, drafts) if drafts else None
+    return None
+
+
+def _speculative(metrics: object) -> dict[str, Any]:
     found = checked.json_object(metrics, "metrics").get("speculative_decoding")
-    if not found:
+    return checked.json_object(found or {}, "speculative_decoding")
+
+
+def _read_counts(metrics: object) -> SpecCounts | None:
+    speculative = _speculative(metrics)
+    if not speculative:
         return None
-    speculative = checked.json_object(found, "speculative_decoding")
     accepted = checked.token_ids(speculative.get("per_step_accepted") or (), "per_step_accepted")
     drafted = checked.token_ids(speculative.get("per_step_drafted") or (), "per_step_drafted")
     if len(accepted) != len(drafted) or len(accepted) != speculative.get("num_spec_steps"):

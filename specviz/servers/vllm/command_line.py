@@ -12,32 +12,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from specviz.methods import Method
+from specviz.deploy import vllm
 from specviz.servers.launch.launcher import HOST, ServerSpec
 from specviz.servers.vllm.hardware import runs_on_cpu
 from specviz.servers.vllm.kv_cache import kv_cache_bytes
 
-PROMPT_LOOKUP_MIN, PROMPT_LOOKUP_MAX = 1, 3
-"""Shortest and longest n-gram that is looked up in the context, in tokens."""
-
 
 def speculative_config(spec: ServerSpec) -> dict[str, Any] | None:
-    """The value of `--speculative-config`, None for the baseline.
-
-    Draft models sample their drafts (`draft_sample_method` probabilistic): with greedy drafts
-    vLLM would accept by the target's probability alone at temperature > 0.
-    """
-    if spec.method is Method.BASELINE:
-        return None
-    config: dict[str, Any] = {"method": spec.method.value}
-    if spec.draft:
-        config["model"] = spec.draft
-    config["num_speculative_tokens"] = spec.num_speculative_tokens
-    if spec.method is Method.DRAFT_MODEL:
-        config["draft_sample_method"] = "probabilistic"
-    if spec.method is Method.NGRAM:
-        config |= {"prompt_lookup_max": PROMPT_LOOKUP_MAX, "prompt_lookup_min": PROMPT_LOOKUP_MIN}
-    return config
+    """The value of `--speculative-config`, None for the baseline."""
+    return vllm.speculative_config(spec.method, spec.num_speculative_tokens, spec.draft)
 
 
 def server_command(

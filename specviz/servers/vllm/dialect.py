@@ -13,7 +13,7 @@ from specviz.servers.dialect import Dialect
 from specviz.servers.launch.launcher import Launcher
 from specviz.servers.pages import read_page
 from specviz.servers.vllm import log
-from specviz.servers.vllm.chunk_extras import last_counts, read_extras
+from specviz.servers.vllm.chunk_extras import last_counts, read_extras, totals
 from specviz.servers.vllm.command_line import printed_command, server_command
 from specviz.servers.vllm.environment import server_environment
 from specviz.servers.vllm.hardware import runs_on_cpu
@@ -78,4 +78,5 @@ VLLM = Dialect(
     detokenize=_detokenize,
     trace=read_records,
     launcher=LAUNCHER,
+    request_totals=totals,
 )

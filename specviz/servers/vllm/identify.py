@@ -12,7 +12,9 @@ from specviz.servers.capabilities import NO_PLUGIN, Capabilities
 from specviz.servers.dialect import Get
 from specviz.servers.trace_record import MAX_DRAFT
 from specviz.servers.vllm.metrics import has_metrics, parse_counters
+from specviz.servers.vllm.server_info import SERVER_INFO, with_server_info
 from specviz.servers.vllm.trace_client import HANDSHAKE
+from specviz.servers.vllm.verifier import RULE, verifier
 
 MAX_FIXES = 100
 
@@ -20,13 +22,16 @@ MAX_FIXES = 100
 async def identify(get: Get) -> Capabilities | None:
     """A vLLM server's capabilities; None for a server without vLLM's `/version`, unless it has
     the tracing plugin."""
-    version = _version(_object(await get("/version")))
-    handshake = _object(await get(HANDSHAKE))
+    version = _version(checked.object_on(await get("/version")))
+    handshake = checked.object_on(await get(HANDSHAKE))
     if not version and not handshake:
         return None
-    return Capabilities(
+    found = Capabilities(
         version=version, speculates=_speculates(await get("/metrics")), **_plugin_fields(handshake)
     )
+    if found.speculates is False or found.verifier is not None:
+        return found
+    return with_server_info(found, await get(SERVER_INFO))
 
 
 def _version(page: Mapping[str, Any]) -> str | None:
@@ -53,6 +58,7 @@ def _plugin_fields(handshake: Mapping[str, Any]) -> dict[str, Any]:
     try:
         method = checked.optional(checked.label, handshake.get("method"), "method")
         fixes = checked.array(handshake.get("fixes") or [], "fixes", MAX_FIXES)
+        rule = checked.optional(checked.label, handshake.get(RULE), RULE)
         return {
             "tracing": handshake.get("tracing") is True,
             "tracing_reason": checked.optional(
@@ -69,15 +75,8 @@ def _plugin_fields(handshake: Mapping[str, Any]) -> dict[str, Any]:
             "draft": checked.optional(
                 checked.label, handshake.get("draft_model"), "draft_model", 4096
             ),
+            "verifier": verifier(rule) if rule else None,
             "fixes": tuple(checked.label(fix, "fixes", 4096) for fix in fixes),
         }
     except MalformedReply as error:
         return {"tracing_reason": f"the plugin's report cannot be true: {error}"}
-
-
-def _object(text: str | None) -> dict[str, Any]:
-    """The JSON object on a page, {} where there is none."""
-    try:
-        return checked.json_object(checked.parsed(text or "{}", "the page"), "the page")
-    except MalformedReply:
-        return {}  # another server's catch-all page

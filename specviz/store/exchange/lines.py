@@ -20,6 +20,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from duckdb import DuckDBPyConnection
 from specviz.store.exchange.exported_tables import BY_NAME, EXPORTED_TABLES, ExportedTable
 from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_of
 from specviz.store.exchange.selection import Selection, rows
+from specviz.store.runs.runs import totals_of
 
 KIND = "jsonl"
 STEP_NAMES = {"step_index": "index"}
@@ -133,6 +135,7 @@ def _step(step: Json, decisions: list[Json]) -> Json:
 
 def _finished(request: Json) -> Json:
     parts = {name: request[f"extra_{name}_bytes"] for name in ("weights", "kv_cache", "buffers")}
+    totals = totals_of(request)
     return {
         "type": "finished",
         "prompt_token_ids": request["prompt_token_ids"] or [],
@@ -140,6 +143,7 @@ def _finished(request: Json) -> Json:
         "e2el_ms": request["e2el_ms"],
         "finish_reason": request["finish_reason"],
         "extra_bytes": None if None in parts.values() else parts,
+        "totals": totals and asdict(totals),
     }
 
 

@@ -23,6 +23,7 @@ from specviz.trace import (
     Lane,
     Origin,
     Span,
+    SpecTotals,
     Step,
     TokenDecision,
     TopToken,
@@ -144,7 +145,22 @@ def read_trace(cursor: DuckDBPyConnection, request_id: str) -> Trace:
         e2el_ms=row["e2el_ms"] if finished else None,
         finish_reason=row["finish_reason"],
         extra_bytes=_extra_bytes(row),
+        totals=totals_of(row) if finished else None,
     )
+
+
+def totals_of(row: Mapping[str, Any]) -> SpecTotals | None:
+    """The server's totals of a request whose steps are inferred; of any other the steps say it all.
+
+    Tokens per step are the server's where output tokens could not be counted.
+    """
+    if row["fidelity"] != Fidelity.INFERRED:
+        return None
+    per_step = row["tokens_per_step"] if row["output_tokens"] is None else None
+    totals = SpecTotals(
+        row["num_draft_tokens"], row["num_accepted_tokens"], row["num_drafts"], per_step
+    )
+    return None if totals == SpecTotals() else totals
 
 
 def rows_of(cursor: DuckDBPyConnection) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ from specviz.analysis.metrics import Metrics, summarise
 from specviz.config import Prompt, Run, RunStatus
 from specviz.errors import StoreError
 from specviz.store.runs.arrow import Row, decision_table, step_table
-from specviz.trace import Event, RequestStarted, Step, StepsRevised, Trace, whole
+from specviz.trace import Event, RequestStarted, SpecTotals, Step, StepsRevised, Trace, whole
 
 
 def insert_run(cursor: DuckDBPyConnection, run: Run) -> None:
@@ -148,6 +148,10 @@ def check_types(trace: Trace) -> None:
     pa.array(trace.prompt_token_ids, pa.int32())
     pa.array([trace.finish_reason], pa.string())
     pa.array(list(_extra_bytes(trace).values()), pa.int64())
+    totals = trace.totals or SpecTotals()
+    counts = (totals.num_draft_tokens, totals.num_accepted_tokens, totals.num_drafts)
+    pa.array(counts, pa.int32())
+    pa.array([totals.tokens_per_step], pa.float64())
 
 
 def to_utc(moment: datetime) -> datetime:

@@ -32,9 +32,7 @@ class Recording:
 
     @property
     def judges_typically(self) -> bool:
-        """Typical acceptance at work: at temperature 0 it is the target's first choice too."""
-        config = self.run.config
-        return not config.is_lossless and config.sampling.temperature > 0
+        return self.run.config.judges_typically
 
 
 @st.cache_resource(show_spinner=False)

@@ -38,8 +38,7 @@ class OpenedArm:
 
     @property
     def judges_typically(self) -> bool:
-        """Typical acceptance at work: at temperature 0 it is the target's first choice too."""
-        return not self.config.is_lossless and self.config.sampling.temperature > 0
+        return self.config.judges_typically
 
     def trace(self) -> Trace | None:
         """Step by step; None if the engine never took the request. Raises StoreError."""

@@ -26,9 +26,13 @@ from specviz.views.shared.token_strip import OpenedStep, token_strip
 LISTED = 500
 """Requests that are chosen from a list; of more, by their number."""
 
-NOT_LOSSLESS = (
+TYPICAL = (
     "typical acceptance takes what is plausible enough for the target, so above temperature 0 the "
     "output does not follow the target's distribution. Compare its figures with that in mind."
+)
+LOSSY = (
+    "by the server's acceptance rule the output does not follow the target's distribution. Compare "
+    "its figures with that in mind."
 )
 
 
@@ -117,7 +121,8 @@ def _figures_section(arms: Sequence[OpenedArm]) -> None:
     st.dataframe(_figures(arms), hide_index=True, placeholder="–")
     for arm in arms:
         if not arm.config.is_lossless:
-            st.warning(escaped(f"{arm.name}: {NOT_LOSSLESS}"), icon=":material/warning:")
+            why = TYPICAL if arm.config.acceptance == "typical" else LOSSY
+            st.warning(escaped(f"{arm.name}: {why}"), icon=":material/warning:")
 
 
 def _configuration_section(arms: Sequence[OpenedArm]) -> None:
@@ -167,7 +172,7 @@ def _configuration(arms: Sequence[OpenedArm]) -> pd.DataFrame:
             "method": config.method and config.method.value,
             "K": config.k,
             "options": ", ".join(f"{name} {value}" for name, value in config.options.items()),
-            "lossless": "yes" if config.is_lossless else "no: typical acceptance",
+            "lossless": "yes" if config.is_lossless else f"no: {config.acceptance} acceptance",
             "temperature": config.sampling.temperature,
             "top-p": config.sampling.top_p,
             "top-k": config.sampling.top_k or "off",

@@ -8,6 +8,7 @@ import streamlit as st
 
 from specviz.errors import SpecvizError
 from specviz.methods import Method
+from specviz.servers.capabilities import Capabilities
 from specviz.servers.client.probe import FoundServer, find_server
 from specviz.servers.launch.pool import ServerPhase, ServerPool
 from specviz.views.live import state as live_state
@@ -78,6 +79,9 @@ def check_server() -> None:
     found = st.session_state.get(CHECKED)
     if not isinstance(found, FoundServer):
         return
+    verifier = found.capabilities.verifier
+    if verifier and verifier.is_lossless is False:
+        st.badge(escaped(f"{verifier.name}: not lossless"), icon=":material/warning:", color="red")
     st.table({name: escaped(fact) for name, fact in _facts(found).items()})
     _use_in_live(found.url, reported_method(found), found.capabilities.k, "checked")
     if found.advice:
@@ -90,6 +94,13 @@ def _use_in_live(url: str, method: str, k: int | None, key: str) -> None:
         pages.switch_to(pages.LIVE)
 
 
+def _verifier(found: Capabilities) -> str:
+    if found.speculates is False:
+        return "none: every token is the target's"
+    rule = found.verifier
+    return f"{rule.name}, {rule.verdict}. {rule.note}" if rule else NOT_REPORTED
+
+
 def _facts(server: FoundServer) -> dict[str, str]:
     found = server.capabilities
     return {
@@ -99,6 +110,7 @@ def _facts(server: FoundServer) -> dict[str, str]:
         "Speculates": {True: "yes", False: "no", None: NOT_REPORTED}[found.speculates],
         "Method": found.method.value if found.method else NOT_REPORTED,
         "K": str(found.k) if found.k else NOT_REPORTED,
+        "Verifier": _verifier(found),
         "Tracing": "on" if found.tracing else f"off: {found.tracing_reason}",
         "Fidelity": found.expected_fidelity.value,
     }

@@ -123,6 +123,8 @@ def test_a_figure_has_one_value_traced_and_benchmarked(bench: Any, run: Any) -> 
         ("doctor",),
         ("doctor", "--draft", str(DEMO_DRAFT)),
         ("doctor", "--draft", str(DEMO_DRAFT), "--target", "nowhere"),
+        ("command", "--framework", "triton", "--model", "T", "--method", "ngram"),
+        ("command", "--framework", "sglang", "--model", "T", "--method", "mtp", "--pp", "2"),
     ],
 )
 def test_documents_that_need_no_store(arguments: tuple[str, ...]) -> None:

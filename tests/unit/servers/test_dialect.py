@@ -22,7 +22,7 @@ from specviz.servers.capabilities import Capabilities
 from specviz.servers.client.engine import ServerEngine, open_server
 from specviz.servers.client.probe import FoundServer, probe
 from specviz.servers.dialect import Dialect, Extras, SpecCounts
-from specviz.servers.kinds import KINDS, OPENAI, demo_spec, launcher_of
+from specviz.servers.kinds import KINDS, OPENAI, demo_spec, is_started, launcher_of
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import start_server
 from specviz.servers.metrics import SpecCounters, read_counters
@@ -142,7 +142,7 @@ async def test_vllm_is_recognised_by_its_version_or_the_plugin() -> None:
         with serving(Script(version=None)) as url:
             server = await probe(url, http)
             assert (server.dialect, server.software) == (OPENAI, None)
-            assert server.advice is not None and "Only vLLM" in server.advice
+            assert server.advice is not None and "vLLM shows" in server.advice
 
 
 async def test_what_a_gateway_passes_on_is_read_and_not_asked_for() -> None:
@@ -160,13 +160,14 @@ async def test_what_a_gateway_passes_on_is_read_and_not_asked_for() -> None:
     assert all("return_token_ids" not in request for request in script.requests)
 
 
-def test_every_engine_has_a_launcher_but_the_embedded_and_unknown_servers() -> None:
+def test_an_engine_has_a_launcher_or_is_attached() -> None:
     for engine in EngineKind:
-        if engine in (EngineKind.EMBEDDED, EngineKind.OPENAI):
+        if not is_started(engine):
             with pytest.raises(UsageError, match="cannot start a server"):
                 launcher_of(engine)
         else:
             assert demo_spec(Method.BASELINE, None, engine=engine).launcher is launcher_of(engine)
+    assert is_started(EngineKind.VLLM) and not is_started(EngineKind.SGLANG)
     assert all(kind.launcher is None or kind.launcher.name == kind.name for kind in KINDS)
 
 

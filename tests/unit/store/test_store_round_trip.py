@@ -6,17 +6,31 @@ from dataclasses import replace
 from datetime import datetime
 from math import inf, nextafter
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest import approx
+from round_trip import assert_round_trip
 from store_samples import new_run, prompts, record, request_events, runs, step, step_lists, traces
 
+from specviz.analysis.metrics import summarise
 from specviz.config import Prompt, Run, RunStatus
 from specviz.engines.replay import events_of
 from specviz.store import Store, run_from_dict, run_to_dict
 from specviz.store.runs.arrow import decision_table
 from specviz.store.runs.runs import read_requests, read_run, read_trace
-from specviz.trace import Fidelity, RequestStarted, Step, StepsRevised, Trace, fold
+from specviz.trace import (
+    EmittedToken,
+    Fidelity,
+    Origin,
+    RequestFinished,
+    RequestStarted,
+    SpecTotals,
+    Step,
+    StepsRevised,
+    Trace,
+    fold,
+)
 
 many = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -106,3 +120,31 @@ def test_half_a_character_is_stored_as_a_replacement_and_harms_nothing(store: St
     recorder.finish(RunStatus.FAILED)
     assert store.read(read_requests, odd.run_id)[0].prompt.text == "half \ufffd"
     assert store.read(read_run, good.run_id).status is RunStatus.FINISHED
+
+
+@pytest.mark.parametrize(
+    ("token_id", "totals"),
+    [
+        (7, SpecTotals(num_draft_tokens=10, num_accepted_tokens=6)),
+        (None, SpecTotals(10, 6, 4)),
+        (None, SpecTotals(num_accepted_tokens=6, num_drafts=4)),
+        (None, SpecTotals(tokens_per_step=2.5)),
+        (7, None),
+    ],
+)
+def test_totals_of_a_request_are_read_as_they_were_written(
+    store: Store, token_id: int | None, totals: SpecTotals | None
+) -> None:
+    """Without a column of their own: they are the figures of a request whose steps are inferred."""
+    emitted = (EmittedToken(0, token_id, "a", Origin.UNKNOWN),)
+    events = [
+        RequestStarted("r", Fidelity.INFERRED),
+        Step(0, 10.0, (), emitted),
+        RequestFinished((1,), 10.0, 10.0, "stop", totals=totals),
+    ]
+    run = new_run()
+    record(store, run, events)
+    assert store.read(read_trace, "r") == fold(events)
+    (row,) = store.read(read_requests, run.run_id)
+    assert row.metrics == summarise(fold(events))
+    assert_round_trip(store)

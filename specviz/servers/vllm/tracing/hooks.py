@@ -105,6 +105,7 @@ def describe(runner: Any, fixes: list[str], reason: str | None) -> spool.Json:
         "num_speculative_tokens": getattr(speculative, "num_speculative_tokens", None),
         "draft_model": None if draft_model == config.model_config.model else draft_model,
         "draft_sample_method": getattr(speculative, "draft_sample_method", None),
+        "rejection_sample_method": getattr(speculative, "rejection_sample_method", None),
         "fixes": fixes,
         "pid": os.getpid(),
     }

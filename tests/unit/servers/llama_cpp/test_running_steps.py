@@ -12,7 +12,7 @@ from specviz.servers.client.running_steps import (
     CountedStep,
     RunningSteps,
     Totals,
-    counts_of,
+    steps_counted,
 )
 
 K = 4
@@ -118,10 +118,10 @@ def test_totals_that_cannot_be_true_are_refused(
 @given(st.lists(st.builds(Totals, *[st.integers(0, 2**31 - 1)] * 3), max_size=6))
 def test_made_up_totals_of_an_unknown_k_end_in_a_sentence(totals: list[Totals]) -> None:
     try:
-        counts_of(totals, None)
+        steps_counted(totals, None)
     except MalformedReply:
         return
 
 
 def test_no_totals_are_no_counts() -> None:
-    assert counts_of([], K) is None
+    assert steps_counted([], K) is None

@@ -1,0 +1,1 @@
+"""The form that makes a launch command."""
