@@ -62,8 +62,9 @@ def test_a_version_can_be_typed_and_what_requests_use_chosen():
 def test_folders_of_this_machine_are_held_against_each_other() -> None:
     eagle3, medusa = str(MODELS / "demo-eagle3"), str(MODELS / "demo-medusa")
     fits = markdown(drawn(METHOD="eagle3", TARGET=str(DEMO_TARGET), DRAFT=eagle3))
-    assert "The draft fits: format, tensors" in fits or "In order: format, tensors" in fits
-    assert "check_circle" in fits
+    assert "The draft fits: format, engines, tensors" in fits
+    sglang = markdown(drawn(FRAMEWORK="sglang", TARGET=str(DEMO_TARGET), DRAFT=eagle3))
+    assert "cannot read layer 8" in sglang and "cannot read layer 8" not in fits
     refused = markdown(drawn(METHOD="draft_model", TARGET=str(DEMO_DRAFT), DRAFT=medusa))
     assert ":red[:material/block:]" in refused
     assert ":material/block:" not in markdown(drawn(TARGET="OWNER/T", DRAFT=medusa))
