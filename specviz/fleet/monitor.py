@@ -56,10 +56,11 @@ class Monitor:
         urls = list(urls)
         with self._lock:
             loop = self._running_loop()
-            asked = loop and asyncio.run_coroutine_threadsafe(self._check_all(urls), loop)
+            if loop is None:
+                return self.known(urls)
+            asked = asyncio.run_coroutine_threadsafe(self._check_all(urls), loop)
         with suppress(CancelledError):  # closed meanwhile
-            if asked is not None:
-                asked.result()
+            asked.result()
         return self.known(urls)
 
     def is_checking(self, url: str) -> bool:
