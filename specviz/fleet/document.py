@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from specviz.fleet.acceptance import Acceptance
-from specviz.fleet.health import Health, unexpected
+from specviz.fleet.health import Health, is_lossless, unexpected
 from specviz.store.named_servers import NamedServer
 
 
@@ -48,7 +48,7 @@ def _health(server: NamedServer, health: Health) -> dict[str, Any]:
         "k": k,
         "draft": told and told.draft,
         "fidelity": told and told.expected_fidelity.value,
-        "lossless": None,
+        "lossless": is_lossless(health),
         "running": health.load.running,
         "acceptance": health.acceptance and _acceptance(health.acceptance),
     }

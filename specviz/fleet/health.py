@@ -58,6 +58,17 @@ def unexpected(health: Health, kind: EngineKind | None) -> str | None:
     return f"{found.dialect.name} answers here, not {kind.value}: edit the kind or the URL."
 
 
+def is_lossless(health: Health) -> bool | None:
+    """Whether the server's output keeps the distribution of plain decoding; None where it does not
+    say how it verifies, or by a rule that specviz does not know."""
+    if health.found is None:
+        return None
+    found = health.found.capabilities
+    if found.speculates is False:
+        return True
+    return found.verifier.is_lossless if found.verifier else None
+
+
 class WatchedServer:
     """One server and what earlier checks of it found. Belongs to one event loop.
 
