@@ -113,7 +113,7 @@ def read_servers(cursor: DuckDBPyConnection) -> list[NamedServer]:
             name,
             url,
             added_at.replace(tzinfo=UTC),
-            None if kind is None else EngineKind(kind),
+            EngineKind(kind) if kind in set(EngineKind) else None,  # of a newer specviz: asked
             key_env,
             tuple(labels),
             baseline_of,

@@ -24,7 +24,7 @@ from specviz.views.shared.arm_choice import ASK
 from specviz.views.shared.text import escaped
 from specviz.views.technique import state as technique_state
 
-WIDTH_PX = 210
+WIDTH_PX = 150
 """`fleet.css` leaves as much room beside the heads."""
 
 
