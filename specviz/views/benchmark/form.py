@@ -164,7 +164,7 @@ def _arm_table(arm: FormArm, number: int) -> dict[str, Any]:
         table["k"] = ks[0] if len(ks) == 1 else ks  # none: the method's own default
     if arm.where == Where.NAMED:
         if not arm.server:
-            raise UsageError(f"Arm {number} is a server of the fleet: choose one.")
+            raise UsageError(f"Arm {number} is a named server: choose one.")
         del table["engine"]
         return _present({**table, "server": arm.server, "model": arm.model.strip()})
     if arm.where == Where.URL:
