@@ -57,7 +57,7 @@ def add_a_server(page: Page) -> None:
     expect(page.get_by_text("not reachable since")).to_be_visible(timeout=SLOW_MS)
     page.get_by_role("button", name="Add a URL").click()
     page.get_by_text("Kind, baseline, API key").click()
-    expect(page.get_by_label("Baseline of")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Baseline of")).to_be_visible()
 
 
 STATES: dict[str, Callable[[Page], None]] = {
