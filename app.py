@@ -12,7 +12,7 @@ from specviz.errors import SpecvizError
 from specviz.opening import warm_up
 from specviz.store.shipped import SAMPLE
 from specviz.views.shared.address import app_url, base_path, known_hosts, under_base_path
-from specviz.web import benchmarks, exchange, ingest, query, watch
+from specviz.web import benchmarks, exchange, ingest, query, servers, watch
 from specviz.web.guard import HOSTS, Guard
 
 
@@ -34,7 +34,14 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
 app = st.App(
     "specviz/views/navigation.py",
     routes=under_base_path(
-        [*watch.routes, *ingest.routes, *benchmarks.routes, *query.routes, *exchange.routes]
+        [
+            *watch.routes,
+            *ingest.routes,
+            *benchmarks.routes,
+            *query.routes,
+            *exchange.routes,
+            *servers.routes,
+        ]
     ),
     middleware=[Middleware(Guard, hosts=known_hosts(HOSTS), base_path=base_path())],
     lifespan=lifespan,

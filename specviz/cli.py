@@ -24,6 +24,7 @@ from specviz.commands.query import query
 from specviz.commands.recommend import recommend
 from specviz.commands.run import run
 from specviz.commands.serve import serve
+from specviz.commands.servers import app as servers
 from specviz.commands.theory import theory
 from specviz.commands.train import train
 from specviz.commands.verify import verify
@@ -40,6 +41,7 @@ app.callback()(version_option)
 app.command()(run)
 app.command(context_settings={"allow_extra_args": True})(serve)
 app.command(context_settings={"allow_extra_args": True})(command)
+app.add_typer(servers, name="servers")
 app.command()(bench)
 app.command()(query)
 app.command()(export)

@@ -127,7 +127,8 @@ class RunConfig:
     @property
     def starts_server(self) -> bool:
         """Whether opening this arm starts a server on the machine that opens it."""
-        return self.engine is not EngineKind.EMBEDDED and self.server_url is None
+        attached = (EngineKind.EMBEDDED, EngineKind.OPENAI)
+        return self.engine not in attached and self.server_url is None
 
     @property
     def acceptance(self) -> str:

@@ -1,4 +1,5 @@
-"""What a process has once: stores, a secret, job board, servers, benchmarks, redrafts, arenas."""
+"""What a process has once: stores, a secret, job board, servers, fleet, benchmarks, redrafts,
+arenas."""
 
 from __future__ import annotations
 
@@ -18,6 +19,8 @@ from specviz.bench.kept_results import KeptResults
 from specviz.config import RunConfig
 from specviz.engines.base import Engine
 from specviz.errors import SpecvizError, StoreError
+from specviz.fleet.monitor import Monitor
+from specviz.fleet.named import named_servers
 from specviz.live.jobs import JobBoard, OpenArm
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import open_arm as open_any_arm
@@ -40,6 +43,8 @@ class Runtime:
     """What pages show: that store, or the sample."""
     jobs: JobBoard
     servers: ServerPool
+    fleet: Monitor
+    """How servers are, those of the store and those that were started here."""
     benchmarks: BenchBoard
     redrafts: RedraftBoard
     results: KeptResults
@@ -73,7 +78,8 @@ def opened(
         closing(Shipped(sample)) if sample else nullcontext() as shipped,
     ):
         store.write(remove_expired, datetime.now(UTC))
-        servers = ServerPool(LOGS)
+        named_servers(store)  # arms at their URLs need their API keys
+        servers, fleet = ServerPool(LOGS), Monitor()
 
         async def open_in_pool(
             config: RunConfig, note: Callable[[str], None]
@@ -85,13 +91,17 @@ def opened(
         benchmarks = BenchBoard(store, measuring_lock, timed_arms)
         redrafts = RedraftBoard(store, measuring_lock)
         shown = Shown(store, shipped)
-        _current = Runtime(store, shown, jobs, servers, benchmarks, redrafts, KeptResults(), secret)
+        results = KeptResults()
+        _current = Runtime(
+            store, shown, jobs, servers, fleet, benchmarks, redrafts, results, secret
+        )
         try:
             yield _current
         finally:
             redrafts.close()
             benchmarks.close()
             jobs.close()
+            fleet.close()
             servers.close()
             _current = None
 

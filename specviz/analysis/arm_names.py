@@ -8,12 +8,25 @@ from collections.abc import Sequence
 from specviz.config import RunConfig
 
 
-def arm_names(configs: Sequence[RunConfig]) -> list[str]:
-    """The arms' titles; equal ones get what differs (engine, dtype), and at last a number."""
+def arm_names(
+    configs: Sequence[RunConfig], servers: Sequence[str | None] | None = None
+) -> list[str]:
+    """The arms' titles; equal ones get what differs (engine, dtype), and at last a number.
+
+    `servers`: the name of each arm's server, which then comes first; None where it has none.
+    """
+    named = servers or [None] * len(configs)
     return distinguished(
-        [config.title for config in configs],
+        [
+            _on(server, config) if server else config.title
+            for config, server in zip(configs, named, strict=True)
+        ],
         [(config.engine.value, config.options.get("dtype", "")) for config in configs],
     )
+
+
+def _on(server: str, config: RunConfig) -> str:
+    return f"{server} · {config.title}" if config.method else server
 
 
 def distinguished(titles: Sequence[str], details: Sequence[Sequence[str]]) -> list[str]:

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 
 from specviz.bench.check import check_arms, servers_at_once
 from specviz.bench.control import Control
+from specviz.bench.located import located
 from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import parse_plan, plan_to_toml
 from specviz.bench.progress import BenchPhase, Progress
@@ -77,6 +78,7 @@ class BenchBoard:
     def start(self, plan: Plan) -> str:
         """Begin a benchmark; returns its id. Raises UsageError or StoreError."""
         plan = parse_plan(plan_to_toml(plan))  # as `resume` reads it: round ids depend on it
+        plan = located(plan, self._store)
         check_arms(plan)
         conversations = load_conversations(plan.prompts)
         benchmark_id = uuid.uuid4().hex
@@ -103,7 +105,7 @@ class BenchBoard:
             row = self._store.read(read_benchmark, benchmark_id)
             if row.status is RunStatus.FINISHED:
                 raise UsageError(f"The benchmark {row.name} is finished: nothing is missing.")
-            plan = parse_plan(row.plan_toml)
+            plan = located(parse_plan(row.plan_toml), self._store)
             check_arms(plan)
             conversations = self._store.read(read_conversations, benchmark_id)
             bench = self._bench(benchmark_id, plan, row.servers_at_once, conversations)

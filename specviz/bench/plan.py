@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from specviz.analysis.arm_names import arm_names
 from specviz.analysis.benchmark.results import Slo, load_text
-from specviz.config import EngineKind, RunConfig, Sampling
+from specviz.config import RunConfig, Sampling
 from specviz.errors import UsageError
 from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
@@ -59,15 +59,20 @@ class Load:
 @dataclass(frozen=True, slots=True)
 class PlanArm:
     """One arm: how it drafts and on what. `base_only`: measured at the first load and temperature
-    only, as a K sweep usually is. The configuration's sampling and concurrency are the plan's."""
+    only, as a K sweep usually is. The configuration's sampling and concurrency are the plan's.
+
+    `server` is the name of a server of the fleet; its URL is in the configuration once the plan is
+    `located`.
+    """
 
     config: RunConfig
     base_only: bool = False
+    server: str | None = None
 
     @property
     def starts_server(self) -> bool:
         """Whether specviz starts a server for it."""
-        return self.config.engine is not EngineKind.EMBEDDED and self.config.server_url is None
+        return self.server is None and self.config.starts_server
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +121,9 @@ class Plan:
 
     @property
     def arm_names(self) -> tuple[str, ...]:
-        """One name per arm, in the plan's order."""
-        return tuple(arm_names([arm.config for arm in self.arms]))
+        """One name per arm, in the plan's order; an arm on a named server has its name first."""
+        names = arm_names([arm.config for arm in self.arms], [arm.server for arm in self.arms])
+        return tuple(names)
 
     @property
     def has_baseline(self) -> bool:

@@ -17,6 +17,9 @@ method = "baseline"
 engine = "embedded"
 method = "eagle3"
 k = [3, 5, 8]               # one arm per K
+
+[[arms]]
+server = "gpu-1"            # a server of the fleet; server_url names one by its address
 ```
 """
 
@@ -49,8 +52,10 @@ _PLAN_KEYS = {
 }
 _ARM_KEYS = {
     *("engine", "method", "k", "model", "draft", "server_url", "vllm_flags", "options"),
-    "base_only",
+    *("base_only", "server"),
 }
+_STARTED_OR_ADDRESSED = {"engine", "server_url", "draft", "vllm_flags", "options"}
+"""What an arm on a named server does not decide."""
 _PROMPT_KEYS = {"file", "format", "count", "weights", "seed"}
 _SLO_KEYS = {"ttft_ms", "tpot_ms", "e2el_ms"}
 
@@ -134,12 +139,13 @@ def _arm_table(arm: PlanArm) -> dict[str, Any]:
     options = {name: text for name, text in config.options.items() if name != "vllm_flags"}
     return _present(
         {
-            "engine": config.engine.value,
+            "engine": None if arm.server else config.engine.value,
             "method": config.method and config.method.value,
             "k": config.k,
             "model": config.model,
             "draft": config.draft,
-            "server_url": config.server_url,
+            "server_url": None if arm.server else config.server_url,
+            "server": arm.server,
             "vllm_flags": config.options.get("vllm_flags"),
             "options": options,
             "base_only": arm.base_only or None,
@@ -164,7 +170,15 @@ def _arms_of(table: Table, where: str, folder: Path | None) -> list[PlanArm]:
         raise UsageError(f"k of {where} is an empty list: give at least one K.")
     base_only = table.get("base_only", False)
     _check(isinstance(base_only, bool), f"base_only of {where}", "true or false")
-    return [PlanArm(_config(table, k, where, folder), base_only) for k in ks]
+    server = table.get("server")
+    if server is not None:
+        server = _text(server, f"server of {where}")
+        if wrong := sorted(table.keys() & _STARTED_OR_ADDRESSED):
+            raise UsageError(
+                f"{where} is a named server, which runs already: leave {wrong[0]} out."
+            )
+        table = {**table, "engine": EngineKind.OPENAI.value}
+    return [PlanArm(_config(table, k, where, folder), base_only, server) for k in ks]
 
 
 def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
@@ -175,13 +189,14 @@ def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
     options = {name: str(value) for name, value in options.items()}
     if "vllm_flags" in table:
         options["vllm_flags"] = _text(table["vllm_flags"], f"vllm_flags of {where}")
-    url = table.get("server_url")
+    url, is_named = table.get("server_url"), "server" in table
     method = table.get("method")
-    if method is None and not url:
+    if method is None and not url and not is_named:
         raise UsageError(f"{where} names no method: use baseline, draft_model, ngram, ….")
     if engine is EngineKind.EMBEDDED and (url or "vllm_flags" in options):
         raise UsageError(f'{where} is a server: write engine = "vllm" or "llama.cpp".')
-    if engine is not EngineKind.EMBEDDED and not url and not is_started(engine):
+    must_run = engine is not EngineKind.EMBEDDED and not is_started(engine)
+    if must_run and not url and not is_named:
         raise UsageError(f"{where} is a server that specviz cannot start: give its server_url.")
     return RunConfig(
         engine=engine,

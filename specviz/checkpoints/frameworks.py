@@ -17,6 +17,8 @@ from specviz.checkpoints.folder import Checkpoint
 from specviz.checkpoints.format import EAGLE3_FORMATS, Format
 
 VLLM, SGLANG, LLAMA_CPP, EMBEDDED = "vLLM", "SGLang", "llama.cpp", "embedded engine"
+ENGINES = frozenset((VLLM, SGLANG, LLAMA_CPP, EMBEDDED))
+"""Subjects of findings that concern one engine alone."""
 
 OPENED_BY = {
     Format.MODEL: "vLLM, SGLang and the embedded engine open it, llama.cpp once it is GGUF.",

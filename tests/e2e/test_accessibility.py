@@ -15,6 +15,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from runs_samples import fill
 
+from specviz.fleet.named import add_named, as_typed
+from specviz.store import open_store
 from specviz.views.shared.pages import LIVE, PAGES
 
 pytestmark = pytest.mark.e2e
@@ -50,13 +52,28 @@ def arms(page: Page) -> None:
     expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
 
 
-STATES: dict[str, Callable[[Page], None]] = {"step": open_step, "presented": present, "arms": arms}
+def add_a_server(page: Page) -> None:
+    page.goto(f"{page.url}servers")
+    expect(page.get_by_text("not reachable since")).to_be_visible(timeout=SLOW_MS)
+    page.get_by_role("button", name="Add a URL").click()
+    page.get_by_text("Kind, baseline, API key").click()
+    expect(page.get_by_role("combobox", name="Baseline of")).to_be_visible()
+
+
+STATES: dict[str, Callable[[Page], None]] = {
+    "step": open_step,
+    "presented": present,
+    "arms": arms,
+    "a server": add_a_server,
+}
 
 
 @pytest.fixture(scope="module")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("axe")
     fill(folder / "runs.duckdb")
+    with open_store(folder / "runs.duckdb") as store:
+        add_named(store, as_typed("gpu-1", "http://127.0.0.1:9", labels=["GPU box"]))
     script = Path(__file__).with_name("embedded_app.py")
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:

@@ -84,7 +84,7 @@ def test_the_form_says_what_it_amounts_to_and_keeps_what_is_typed(page: Page, ap
     expect(button(page, "Start")).to_be_disabled()
     expect(concurrency).to_have_value("1, many")
     page.get_by_role("link", name="Servers").click()
-    expect(page.get_by_text("Check a server").first).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_role("button", name="Add a URL")).to_be_visible(timeout=SLOW_MS)
     page.get_by_role("link", name="Benchmark").click()
     expect(page.get_by_label("Concurrency", exact=True)).to_have_value("1, many")
     page.get_by_label("Concurrency", exact=True).fill("1, 2, 4")
@@ -123,7 +123,7 @@ def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str) -> None
     expect(page.get_by_role("heading", name="Short <b>plan</b>")).to_be_visible(timeout=SLOW_MS)
     opened = page.url
     page.get_by_role("link", name="Servers").click()
-    expect(page.get_by_text("Check a server").first).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_role("button", name="Add a URL")).to_be_visible(timeout=SLOW_MS)
     page.goto(opened)
     expect(button(page, "All results as JSON")).to_be_visible(timeout=60_000)
 

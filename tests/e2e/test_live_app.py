@@ -142,11 +142,10 @@ def test_a_command_beside_the_app_stores_its_run_through_it(
     page: Page, app_url: str, store_path: Path
 ) -> None:
     page.goto(f"{app_url}/servers")
-    ready = page.get_by_text(re.compile("draft_model.*ready at http")).first
+    ready = page.get_by_text(re.compile(r"^started here · [\d.]+:\d+$")).first
     ready.wait_for(timeout=LOADING_MS)
-    found = re.search(r"http://[\d.]+:\d+", ready.inner_text())
-    assert found is not None
-    command = [sys.executable, "-m", "specviz", "run", "--server", found[0]]
+    server_url = "http://" + ready.inner_text().removeprefix("started here · ")
+    command = [sys.executable, "-m", "specviz", "run", "--server", server_url]
     command += ["--prompt", "A prompt from the shell", "--max-tokens", "8", "--db", str(store_path)]
     done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

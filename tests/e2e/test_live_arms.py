@@ -77,16 +77,6 @@ def test_a_url_that_does_not_answer_is_one_sentence(page: Page, app_url: str) ->
     expect(page.get_by_text(f"at {BASELINE_URL}").first).to_be_visible(timeout=SLOW_MS)
 
 
-def test_a_checked_server_is_used_in_live(page: Page, app_url: str, server_url: str) -> None:
-    page.goto(f"{app_url}/servers")
-    page.get_by_label("URL").fill(server_url)
-    page.get_by_role("button", name="Check").click()
-    page.get_by_role("button", name="Use in Live").click(timeout=SLOW_MS)
-    expect(page.get_by_role("button", name=re.compile(r"ngram K 4 \(vLLM\)"))).to_be_visible(
-        timeout=SLOW_MS
-    )
-
-
 def test_top_p_and_top_k_are_in_the_label(page: Page, app_url: str) -> None:
     page.goto(app_url)
     page.get_by_role("button", name=re.compile("^temperature 0.0 · seed 7")).click()

@@ -25,7 +25,7 @@ LEVELS: tuple[set[str], ...] = (
     {"engines", "store"},
     {"servers"},
     {"opening"},
-    {"figures", "live"},
+    {"figures", "fleet", "live"},
     {"bench", "strip"},
     {"sweep"},
     {"known_facts", "remote", "report", "runtime"},

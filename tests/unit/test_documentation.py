@@ -37,12 +37,16 @@ def anchors(text: str) -> set[str]:
 
 def problems_of_command(line: str) -> list[str]:
     """Unknown subcommand or options of `specviz …`; what follows ` -- ` belongs to vLLM."""
-    words = shlex.split(line.split(" -- ")[0], posix=False)
-    if words[0] not in COMMANDS:
-        return [f"no command {words[0]}"]
-    known = {option for parameter in COMMANDS[words[0]].params for option in parameter.opts}
-    given = {word.split("=")[0] for word in words[1:] if word.startswith("-") and word != "-"}
-    return [f"{words[0]} has no {option}" for option in sorted(given - known)]
+    name, *words = shlex.split(line.split(" -- ")[0], posix=False)
+    if name not in COMMANDS:
+        return [f"no command {name}"]
+    commands = [COMMANDS[name]]
+    if (group := getattr(COMMANDS[name], "commands", None)) and words:
+        one_of_several = [group[word] for word in words[0].split("|") if word in group]
+        commands = one_of_several or commands
+    known = {option for one in commands for parameter in one.params for option in parameter.opts}
+    given = {word.split("=")[0] for word in words if word.startswith("-") and word != "-"}
+    return [f"{name} has no {option}" for option in sorted(given - known)]
 
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
@@ -67,6 +71,8 @@ def test_an_outdated_command_is_noticed():
     assert problems_of_command("benchmark plan.toml") == ["no command benchmark"]
     assert problems_of_command("run --prompt Hi --speculative 3") == ["run has no --speculative"]
     assert not problems_of_command("serve --k 3 -- --tensor-parallel-size 2")
+    assert problems_of_command("servers list --label x") == ["servers has no --label"]
+    assert not problems_of_command("servers add|list --label x --json")
 
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)

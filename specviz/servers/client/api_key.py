@@ -1,13 +1,16 @@
-"""The operator's API key, and the servers that it is for.
+"""The operator's API keys, and the servers that they are for.
 
 OPENAI_API_KEY goes to no address that was merely typed or stands in a plan. The operator names its
 servers: SPECVIZ_API_KEY_HOSTS has them, separated by commas, and OPENAI_BASE_URL (as the OpenAI
-client reads it) names one more.
+client reads it) names one more. A server of the fleet may have a variable of its own; that its
+host is named is asked of it all the same, because whoever may edit the fleet need not be the
+operator.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
 from specviz.machine import is_loopback
@@ -20,10 +23,19 @@ NO_KEY = "none"
 
 _PORTS = {"http": 80, "https": 443}
 
+_variables: dict[str, str] = {}
+"""Environment variables with a key, by the URL of their server. Of the process, as those are."""
+
+
+def use_variables(variables: Mapping[str, str]) -> None:
+    """From now on servers at these URLs get the keys in these variables; others OPENAI_API_KEY."""
+    global _variables
+    _variables = dict(variables)
+
 
 def api_key(url: str) -> str:
     """The key for the server at `url`, NO_KEY where it was not named."""
-    key = os.environ.get(KEY, "").strip()
+    key = os.environ.get(_variable(url), "").strip()
     return key if key and is_named(url) else NO_KEY
 
 
@@ -39,13 +51,18 @@ def is_named(url: str) -> bool:
 
 def wants_key(root: str) -> str:
     """What to say of a server that refuses for want of a key."""
-    if os.environ.get(KEY, "").strip() and not is_named(root):
+    variable = _variable(root)
+    if os.environ.get(variable, "").strip() and not is_named(root):
         url = urlsplit(root)
         return (
-            f"The server at {root} wants an API key, and {KEY} goes only to servers that were "
+            f"The server at {root} wants an API key, and {variable} goes only to servers that were "
             f"named for it: add {url.scheme}://{url.netloc} to {KEY_HOSTS} and try again."
         )
-    return f"The server at {root} wants an API key: set {KEY} and try again."
+    return f"The server at {root} wants an API key: set {variable} and try again."
+
+
+def _variable(url: str) -> str:
+    return _variables.get(url, KEY)
 
 
 def _covers(name: str, url: SplitResult) -> bool:

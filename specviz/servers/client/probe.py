@@ -82,6 +82,12 @@ def base_url(url: str) -> str:
     return text.rstrip("/").removesuffix("/v1").rstrip("/")
 
 
+def client_of(url: str) -> httpx2.AsyncClient:
+    """A client for the server at `url`, with its API key, for the caller to close."""
+    headers = {"Authorization": f"Bearer {api_key(base_url(url))}"}
+    return httpx2.AsyncClient(headers=headers, follow_redirects=False)
+
+
 @asynccontextmanager
 async def connecting(
     url: str, model: str | None
@@ -91,8 +97,7 @@ async def connecting(
     The client is closed only where something is raised, here or in the caller's block. Raises
     ServerUnreachable, NotAnOpenAIServer, or RequestRefused for a model it does not serve.
     """
-    headers = {"Authorization": f"Bearer {api_key(base_url(url))}"}
-    http = httpx2.AsyncClient(headers=headers, follow_redirects=False)
+    http = client_of(url)
     try:
         server = await probe(url, http)
         server.check_serves(model)

@@ -86,6 +86,13 @@ class ServerPool:
             slot.server.stop()
             slot.phase, slot.note, slot.server = ServerPhase.STOPPED, "", None
 
+    def forget(self, spec: ServerSpec) -> None:
+        """Take a server that failed off the list; nothing happens to one that runs."""
+        with self._lock:
+            slot = self._slots.get(spec)
+            if slot is not None and slot.phase is ServerPhase.FAILED:
+                del self._slots[spec]
+
     def close(self) -> None:
         """Stop everything, servers that are still loading included."""
         self._closing.set()

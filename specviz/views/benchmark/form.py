@@ -15,7 +15,7 @@ import tomli_w
 
 from specviz.bench.numbers import compact, numbers, parts, whole_numbers
 from specviz.bench.plan import Grid, Plan, PlanArm
-from specviz.config import EngineKind, RunConfig
+from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.methods import Method, record_of
 from specviz.views.shared.arm_choice import ASK
@@ -28,6 +28,7 @@ class Where(StrEnum):
     VLLM = "vllm"
     LLAMA_CPP = "llama.cpp"
     URL = "url"
+    NAMED = "named"
 
 
 ENGINES = {Where.APP: EngineKind.EMBEDDED, Where.LLAMA_CPP: EngineKind.LLAMA_CPP}
@@ -50,12 +51,18 @@ class FormArm:
     url: str = ""
     extras: str = ""
     base_only: bool = False
+    server: str = ""  # of the fleet, by its name
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its server runs already, with its own draft and flags."""
+        return self.where in (Where.URL, Where.NAMED)
 
     @property
     def has_draft(self) -> bool:
         """Whether a draft model or heads can be named."""
         record = record_of(self.method)
-        return self.where != Where.URL and record is not None and record.needs_draft
+        return not self.is_running and record is not None and record.needs_draft
 
     @property
     def drafts(self) -> bool:
@@ -120,6 +127,11 @@ def toml_of(form: FormPlan) -> str:
     return "\n".join([_toml(table), *map(_arm_toml, arms)])
 
 
+def arm_toml(arm: FormArm) -> str:
+    """One arm as it stands in a plan file. Raises UsageError as `toml_of` does."""
+    return _arm_toml(_arm_table(arm, 1))
+
+
 def form_of(plan: Plan) -> FormPlan:
     """The form's fields for a plan; neighbouring arms that differ in K only share a row."""
     prompts, loads = plan.prompts, plan.loads
@@ -155,6 +167,11 @@ def _arm_table(arm: FormArm, number: int) -> dict[str, Any]:
     if arm.drafts:
         ks = whole_numbers(arm.ks, f"K of arm {number}")
         table["k"] = ks[0] if len(ks) == 1 else ks  # none: the method's own default
+    if arm.where == Where.NAMED:
+        if not arm.server:
+            raise UsageError(f"Arm {number} is a named server: choose one.")
+        del table["engine"]
+        return _present({**table, "server": arm.server, "model": arm.model.strip()})
     if arm.where == Where.URL:
         if not arm.url.strip():
             raise UsageError(f"Arm {number} is at a server's URL: fill it in.")
@@ -190,7 +207,7 @@ def _options(text: str, number: int) -> dict[str, str]:
 def _rows(arms: tuple[PlanArm, ...]) -> tuple[FormArm, ...]:
     rows: list[tuple[FormArm, list[int]]] = []
     for arm in arms:
-        row = _row(arm.config, arm.base_only)
+        row = _row(arm)
         if rows and arm.config.k and rows[-1][1] and rows[-1][0] == row:
             rows[-1][1].append(arm.config.k)
         else:
@@ -198,11 +215,11 @@ def _rows(arms: tuple[PlanArm, ...]) -> tuple[FormArm, ...]:
     return tuple(replace(row, ks=compact(ks)) for row, ks in rows)
 
 
-def _row(config: RunConfig, base_only: bool) -> FormArm:
-    where = next((w for w, engine in ENGINES.items() if engine is config.engine), Where.VLLM)
+def _row(arm: PlanArm) -> FormArm:
+    config = arm.config
     options = {name: value for name, value in config.options.items() if name != "vllm_flags"}
     return FormArm(
-        where=(Where.URL if config.server_url else where).value,
+        where=_where(arm).value,
         method=config.method.value if config.method else ASK,
         ks="",
         model=config.model or "",
@@ -210,8 +227,18 @@ def _row(config: RunConfig, base_only: bool) -> FormArm:
         url=config.server_url or "",
         extras=config.options.get("vllm_flags")
         or ", ".join(f"{name}={value}" for name, value in options.items()),
-        base_only=base_only,
+        base_only=arm.base_only,
+        server=arm.server or "",
     )
+
+
+def _where(arm: PlanArm) -> Where:
+    if arm.server:
+        return Where.NAMED
+    if arm.config.server_url:
+        return Where.URL
+    started = (where for where, engine in ENGINES.items() if engine is arm.config.engine)
+    return next(started, Where.VLLM)
 
 
 def _present(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,10 +16,12 @@ WHERE_NAMES = {
     Where.VLLM: "vLLM, started here",
     Where.LLAMA_CPP: "llama.cpp, started here",
     Where.URL: "a server at a URL",
+    Where.NAMED: "a named server",
 }
 WHERE_HELP = (
     "in the app: the embedded engine. vLLM or llama.cpp, started here: specviz starts a server for "
-    "the arm and stops it. a server at a URL: already running, with its own K and draft."
+    "the arm and stops it. a server at a URL: already running, with its own K and draft. a named "
+    "server: the same, one of the Servers page."
 )
 K_HELP = (
     "Draft tokens per step. One arm per K: 5, or 3, 5, 8, or 1-15. Empty: the method's own default."
@@ -89,8 +91,18 @@ def _arm_row(number: int, row: int, arm: FormArm) -> None:
     )
     if arm.drafts:
         _text(k, f"K of arm {number}", arm_key(row, "ks"), "default")
-    name = "url" if place is Where.URL else "model"
-    _text(model, f"{name} of arm {number}", arm_key(row, name), _MODEL_HINTS[place])
+    if place is Where.NAMED:
+        model.selectbox(
+            f"Server of arm {number}",
+            dict.fromkeys([*bench_state.server_names(), *filter(None, [arm.server])]),
+            index=None,
+            placeholder="choose one",
+            label_visibility="collapsed",
+            **common(arm_key(row, "server")),
+        )
+    else:
+        name = "url" if place is Where.URL else "model"
+        _text(model, f"{name} of arm {number}", arm_key(row, name), _MODEL_HINTS[place])
     if arm.has_draft:
         _text(draft, f"Draft of arm {number}", arm_key(row, "draft"), "demo draft")
     if place in _EXTRA_HINTS:

@@ -15,10 +15,12 @@ import streamlit as st
 from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import parse_plan
 from specviz.errors import UsageError
+from specviz.fleet.named import named_servers
 from specviz.methods import Method
 from specviz.paths import PLANS, PROJECT_ROOT
 from specviz.prompts.shipped import CATEGORIES
-from specviz.views.benchmark.form import FormArm, FormPlan, Where, form_of, toml_of
+from specviz.runtime import current
+from specviz.views.benchmark.form import FormArm, FormPlan, Where, arm_toml, form_of, toml_of
 from specviz.views.shared.arm_choice import ASK, methods_at
 from specviz.views.shared.arm_choice import Place as LivePlace
 
@@ -46,6 +48,7 @@ _METHODS = {
     Where.VLLM: tuple(name for name in methods_at(LivePlace.URL) if name != ASK),
     Where.LLAMA_CPP: methods_at(LivePlace.LLAMA_CPP),
     Where.URL: methods_at(LivePlace.URL),
+    Where.NAMED: methods_at(LivePlace.URL),
 }
 
 
@@ -124,6 +127,11 @@ def methods_of(row: int) -> tuple[str, ...]:
     return _METHODS[Where(st.session_state[arm_key(row, "where")])]
 
 
+def server_names() -> list[str]:
+    """Of the fleet."""
+    return [server.name for server in named_servers(current().store)]
+
+
 def form() -> FormPlan:
     """The current values of the form."""
     weights = {
@@ -157,6 +165,18 @@ def add_arm() -> None:
     """Another row, where the last one is answered (a callback)."""
     last = arm(rows()[-1]) if rows() else FormArm()
     _add_row(FormArm(where=last.where, model=last.model, url=last.url))
+
+
+def use_server(name: str | None, url: str, method: str, k: int | None) -> None:
+    """Another row, for a server of the fleet by its name, or one at a URL; the page is opened
+    next."""
+    ensure_form()
+    where = Where.NAMED if name else Where.URL
+    new = FormArm(where.value, method, str(k or ""), url="" if name else url, server=name or "")
+    if st.session_state[MODE] == TOML:
+        st.session_state[TEXT] += "\n" + arm_toml(new)
+        return
+    _add_row(new)
 
 
 def remove_arm(row: int) -> None:

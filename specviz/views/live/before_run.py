@@ -7,7 +7,7 @@ import streamlit as st
 from specviz.runtime import current
 from specviz.servers.launch.pool import ServerPhase
 from specviz.views.live.state import LiveChoice
-from specviz.views.servers.started import slot_line, start_in_background
+from specviz.views.servers.started import slot_line, start_demo
 from specviz.views.shared.arm_choice import DEMO_SERVERS, Place
 
 _EMBEDDED = (
@@ -69,4 +69,4 @@ def _start_wanted(choice: LiveChoice) -> None:
     for arm in choice.arms:
         if arm.needs_demo_server:
             k = arm.k if arm.drafts else None
-            start_in_background(current().servers, arm.method, k, arm.engine)
+            start_demo(current().servers, arm.method, k, arm.engine)

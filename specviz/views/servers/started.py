@@ -12,6 +12,7 @@ from specviz.methods import Method
 from specviz.servers.kinds import demo_spec
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPhase, ServerPool, Slot
+from specviz.views.servers.rows import spec_title
 from specviz.views.shared.caller import check_may_start
 from specviz.views.shared.messages import show_error
 
@@ -23,11 +24,6 @@ _ICONS = {
 }
 
 
-def spec_title(spec: ServerSpec) -> str:
-    """Short name of a server: `draft_model · K 5`."""
-    return f"{spec.method.value} · K {spec.k}" if spec.k else spec.method.value
-
-
 def slot_line(slot: Slot) -> None:
     """One server: icon, method, phase and address."""
     place = f" at {slot.server.url}" if slot.server else ""
@@ -37,16 +33,18 @@ def slot_line(slot: Slot) -> None:
         st.text(f"{spec_title(slot.spec)}: {slot.phase.value}{place}{note}")
 
 
-def start_in_background(
-    pool: ServerPool, method: str, k: int | None, engine: EngineKind = EngineKind.VLLM
-) -> None:
-    """Start a demo server in a thread; its slot in the pool shows progress and failure."""
+def start_demo(pool: ServerPool, method: str, k: int | None, engine: EngineKind) -> None:
+    """Start a demo server, or say why that may not be done from here."""
     try:
         check_may_start()
     except UsageError as error:
         show_error(error)
         return
-    spec = demo_spec(Method(method), k, engine=engine)
+    start_in_background(pool, demo_spec(Method(method), k, engine=engine))
+
+
+def start_in_background(pool: ServerPool, spec: ServerSpec) -> None:
+    """Start a server in a thread; its slot in the pool shows progress and failure."""
 
     def start() -> None:
         try:

@@ -1,116 +1,104 @@
-"""The Servers page: servers started here, and checking one by its URL."""
+"""The Servers page: every server, named or started here, in one table."""
 
 from __future__ import annotations
 
-import asyncio
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
-from specviz.errors import SpecvizError
-from specviz.methods import Method
-from specviz.servers.capabilities import Capabilities
-from specviz.servers.client.probe import FoundServer, find_server
-from specviz.servers.launch.pool import ServerPhase, ServerPool
-from specviz.views.live import state as live_state
-from specviz.views.live.at_url import reported_method
-from specviz.views.servers.started import slot_line, start_in_background
-from specviz.views.shared import pages
-from specviz.views.shared.arm_choice import demo_methods
+from specviz.fleet.named import named_servers
+from specviz.runtime import Runtime
+from specviz.servers.launch.pool import Slot
+from specviz.views.servers import state
+from specviz.views.servers.about import show_facts, show_log
+from specviz.views.servers.actions import show_actions
+from specviz.views.servers.cells import cells_of, state_of
+from specviz.views.servers.edit import add_server, edit_server
+from specviz.views.servers.rows import rows_of
+from specviz.views.servers.start import start_server
+from specviz.views.servers.state import Opened
+from specviz.views.servers.table import show_cells, show_heads, show_style
 from specviz.views.shared.messages import show_error
-from specviz.views.shared.text import escaped
 
-LOG_LINES = 200
-NOT_REPORTED = "not reported"
-CHECKED = "servers_checked"
+EVERY_S = 3.0
 
 
-@st.fragment(run_every=2.0)
-def started_servers(pool: ServerPool) -> None:
-    """Every server this app started: phase, address, stop button, log."""
-    slots = pool.slots()
-    if not slots:
-        st.markdown(
-            "No server is running. Arms in the app need none; Live starts the demo servers that "
-            "other arms need, or start one here."
+def show_ways_in() -> None:
+    """Add one that runs somewhere, or start one here."""
+    with st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        st.button("Add a URL", icon=":material/add:", on_click=state.ask_for, args=(Opened.ADD,))
+        st.button(
+            "Start one here",
+            icon=":material/play_arrow:",
+            type="primary",
+            on_click=state.ask_for,
+            args=(Opened.START,),
         )
-    for index, slot in enumerate(slots):
-        with st.container(border=True):
-            line, use, action = st.columns([5, 1.2, 1], vertical_alignment="center")
-            with line:
-                slot_line(slot)
-            if slot.phase is ServerPhase.READY and slot.server:
-                with use:
-                    _use_in_live(slot.server.url, slot.spec.method.value, slot.spec.k, str(index))
-                action.button(
-                    "Stop",
-                    key=f"stop-{index}",
-                    width="stretch",
-                    on_click=pool.stop,
-                    args=(slot.spec,),
-                )
-            if slot.server and st.toggle("Show the log", key=f"log-{index}"):
-                text = slot.server.log_path.read_text(encoding="utf-8", errors="replace")
-                st.code("\n".join(text.splitlines()[-LOG_LINES:]), language=None, height=300)
-    with (
-        st.form("start-server", border=False),
-        st.container(horizontal=True, vertical_alignment="bottom"),
-    ):
-        method = st.selectbox("Method", demo_methods(), 1, format_func=lambda m: m.value, width=180)
-        k = st.number_input("K", 1, 32, 5, width=120)
-        if st.form_submit_button("Start with the demo models", icon=":material/add:"):
-            start_in_background(pool, Method(method).value, int(k))
 
 
-def check_server() -> None:
-    """Ask a server what it offers, and show how to get more."""
-    with (
-        st.form("check-server", border=False),
-        st.container(horizontal=True, vertical_alignment="bottom"),
-    ):
-        url = st.text_input("URL", placeholder="http://127.0.0.1:8000", width=420)
-        asked = st.form_submit_button("Check", icon=":material/search:")
-    if asked:
-        st.session_state.pop(CHECKED, None)
-        try:
-            with st.spinner("asking the server"):
-                st.session_state[CHECKED] = asyncio.run(find_server(url))
-        except SpecvizError as error:
-            show_error(error)
-    found = st.session_state.get(CHECKED)
-    if not isinstance(found, FoundServer):
+def show_fleet(runtime: Runtime) -> None:
+    """The table, kept up to date by itself, and the dialog that was asked for."""
+    show_style()
+    _table(runtime)
+    _dialog(runtime)
+
+
+@st.fragment(run_every=EVERY_S)
+def _table(runtime: Runtime) -> None:
+    if problem := state.take_problem():
+        show_error(problem)
+    rows = rows_of(named_servers(runtime.store), runtime.servers.slots())
+    if not rows:
+        _nothing_yet()
         return
-    verifier = found.capabilities.verifier
-    if verifier and verifier.is_lossless is False:
-        st.badge(escaped(f"{verifier.name}: not lossless"), icon=":material/warning:", color="red")
-    st.table({name: escaped(fact) for name, fact in _facts(found).items()})
-    _use_in_live(found.url, reported_method(found), found.capabilities.k, "checked")
-    if found.advice:
-        st.info(escaped(found.advice), icon=":material/lightbulb:")
+    health = runtime.fleet.look(row.url for row in rows if row.url is not None)
+    with st.container(border=True, gap=None, key="fleet"):
+        show_heads()
+        for place, row in enumerate(rows):
+            found = health.get(row.url) if row.url else None
+            with st.container(
+                horizontal=True, vertical_alignment="center", key=f"fleet_row_{place}"
+            ):
+                show_cells(cells_of(row, found), state_of(row, found, _zone()))
+                show_actions(runtime, row, found)
 
 
-def _use_in_live(url: str, method: str, k: int | None, key: str) -> None:
-    if st.button("Use in Live", key=f"use-{key}", width="content", icon=pages.LIVE.icon):
-        live_state.use_server(url, method, k)
-        pages.switch_to(pages.LIVE)
+def _nothing_yet() -> None:
+    with st.container(border=True, key="fleet_empty"):
+        st.markdown(
+            "**No server yet.** Arms in the app need none. Add the URL of one that runs somewhere "
+            "(vLLM, or any OpenAI-compatible server), or start one here with the demo models: "
+            "then every row shows what it drafts with, how much of it can be seen, and what it "
+            "accepts now. At a shell: `specviz servers add NAME URL`."
+        )
 
 
-def _verifier(found: Capabilities) -> str:
-    if found.speculates is False:
-        return "none: every token is the target's"
-    rule = found.verifier
-    return f"{rule.name}, {rule.verdict}. {rule.note}" if rule else NOT_REPORTED
+def _dialog(runtime: Runtime) -> None:
+    wanted = state.take_wanted()
+    if wanted is None:
+        return
+    servers = named_servers(runtime.store)
+    named = next((server for server in servers if server.name == wanted.name), None)
+    if wanted.dialog is Opened.ADD:
+        add_server(runtime.store, servers, wanted.url)
+    elif wanted.dialog is Opened.EDIT and named is not None:
+        edit_server(runtime.store, servers, named)
+    elif wanted.dialog is Opened.START:
+        start_server(runtime.servers)
+    elif wanted.dialog is Opened.FACTS:
+        show_facts(wanted.name, runtime.fleet.known([wanted.url]).get(wanted.url))
+    elif wanted.dialog is Opened.LOG:
+        show_log(_slot_at(runtime, wanted.url))
 
 
-def _facts(server: FoundServer) -> dict[str, str]:
-    found = server.capabilities
-    return {
-        "Model": server.model,
-        "Software": server.software or server.dialect.name,
-        "Context": f"{server.max_model_len:,} tokens" if server.max_model_len else NOT_REPORTED,
-        "Speculates": {True: "yes", False: "no", None: NOT_REPORTED}[found.speculates],
-        "Method": found.method.value if found.method else NOT_REPORTED,
-        "K": str(found.k) if found.k else NOT_REPORTED,
-        "Verifier": _verifier(found),
-        "Tracing": "on" if found.tracing else f"off: {found.tracing_reason}",
-        "Fidelity": found.expected_fidelity.value,
-    }
+def _slot_at(runtime: Runtime, url: str) -> Slot | None:
+    slots = runtime.servers.slots()
+    return next((slot for slot in slots if slot.server and slot.server.url == url), None)
+
+
+def _zone() -> ZoneInfo | None:
+    """The reader's; the app's where the browser does not say."""
+    try:
+        return ZoneInfo(st.context.timezone) if st.context.timezone else None
+    except (ZoneInfoNotFoundError, ValueError):
+        return None

@@ -11,6 +11,11 @@ from specviz.errors import UsageError
 from specviz.remote.token import CALLER_HEADER, TOKEN_CALLER
 
 
+def is_own_user() -> bool:
+    """Whether the page is open to the app's own user."""
+    return st.context.headers.get(CALLER_HEADER) != TOKEN_CALLER
+
+
 def check_may_open(arms: Iterable[RunConfig]) -> None:
     """Raise UsageError for arms that start a server or load models from the app's machine, on a
     page opened with the token."""
@@ -33,5 +38,5 @@ def check_may_start() -> None:
 
 
 def _check_is_own(refusal: str) -> None:
-    if st.context.headers.get(CALLER_HEADER) == TOKEN_CALLER:
+    if not is_own_user():
         raise UsageError(refusal)

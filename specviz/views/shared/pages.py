@@ -99,7 +99,7 @@ SERVERS = Page(
     "servers",
     "Servers",
     ":material/dns:",
-    "The servers that specviz started here, and what any other server can tell.",
+    "What runs where, what it drafts with, and how much of it can be seen.",
 )
 
 SECTIONS: Mapping[str, tuple[Page, ...]] = {

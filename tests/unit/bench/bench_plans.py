@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
@@ -35,15 +36,27 @@ NGRAM = arm(Method.NGRAM, 3)
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(str.strip)
 drafting = st.sampled_from([method for method in Method if method is not Method.BASELINE])
-maybe_texts = st.none() | texts
+models = st.none() | texts.filter(lambda text: not Path(text).is_dir())
+"""Names: a folder is read back as its whole path."""
 concurrencies = st.integers(1, 1024).map(lambda number: Load(concurrency=number))
 rates = st.floats(1e-6, 1e6).map(lambda rate: Load(request_rate=rate))
 positive = st.floats(1e-3, 1e9)
 
 
 @st.composite
+def named_arms(draw: st.DrawFn) -> PlanArm:
+    """An arm on a server of the fleet."""
+    method = draw(st.none() | st.just(Method.BASELINE) | drafting)
+    k = None if method is Method.BASELINE else draw(st.none() | st.integers(1, 32))
+    config = RunConfig(EngineKind.OPENAI, method, k, traced=False, model=draw(models))
+    return PlanArm(config, draw(st.booleans()), draw(texts))
+
+
+@st.composite
 def arms(draw: st.DrawFn) -> PlanArm:
-    """Any arm that a plan can name; one without a method is a server at a URL."""
+    """Any arm that a plan can name; one without a method is a server that runs already."""
+    if draw(st.booleans()):
+        return draw(named_arms())
     engine = draw(st.sampled_from(EngineKind))
     is_server = engine is not EngineKind.EMBEDDED
     attached = st.just("http://127.0.0.1:8000")
@@ -59,8 +72,8 @@ def arms(draw: st.DrawFn) -> PlanArm:
         k,
         engine=engine,
         base_only=draw(st.booleans()),
-        model=draw(maybe_texts),
-        draft=draw(maybe_texts),
+        model=draw(models),
+        draft=draw(models),
         server_url=url,
         options=options,
     )
@@ -69,7 +82,7 @@ def arms(draw: st.DrawFn) -> PlanArm:
 prompt_sources = st.builds(
     PromptSource,
     file=st.none() | st.just("/prompts/some file.jsonl"),
-    format=maybe_texts,
+    format=st.none() | texts,
     count=st.none() | st.integers(1, 10**6),
     weights=st.dictionaries(texts, st.floats(0.0, 1e6), max_size=3),
     seed=st.integers(0, 2**31 - 1),

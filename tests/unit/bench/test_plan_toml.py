@@ -201,3 +201,17 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
             path.write_bytes(content)
         with pytest.raises(UsageError, match=f"The plan {path} cannot be read"):
             read_plan(path)
+
+
+def test_an_arm_on_a_named_server_needs_no_method_and_starts_none() -> None:
+    plan = parse_plan(
+        '[[arms]]\nserver = "gpu-1"\n[[arms]]\nserver = "b"\nmethod = "ngram"\nk = [3, 5]'
+    )
+    assert plan.arm_names == ("gpu-1", "b · ngram · K 3", "b · ngram · K 5")
+    assert not any(arm.starts_server or arm.config.starts_server for arm in plan.arms)
+
+
+@pytest.mark.parametrize("setting", ['engine = "vllm"', 'server_url = "http://x"', 'draft = "d"'])
+def test_a_named_server_decides_what_it_was_started_with(setting: str) -> None:
+    with pytest.raises(UsageError, match=f"runs already: leave {setting.split()[0]} out"):
+        parse_plan(f'[[arms]]\nserver = "gpu-1"\n{setting}')

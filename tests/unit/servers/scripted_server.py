@@ -31,6 +31,8 @@ class Script:
     version: str | None = "0.32.0"
     handshake: dict[str, Any] | None = None
     speculates: bool = True
+    counted: tuple[int, int, int] = (0, 0, 0)  # drafts, drafted and accepted tokens so far
+    running: int = 0
     status: int = 200
     error: str = ""
     models: Any = None
@@ -75,11 +77,12 @@ def counts(accepted: list[int], drafted: list[int], k: int) -> dict[str, Any]:
 
 
 @contextmanager
-def serving(script: Script) -> Iterator[str]:
-    """Run the stand-in on a free port; yields its URL."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def serving(script: Script, port: int | None = None) -> Iterator[str]:
+    """Run the stand-in on a port, a free one if none is named; yields its URL."""
+    if port is None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
     server = uvicorn.Server(
         uvicorn.Config(
             _application(script), port=port, log_level="critical", timeout_graceful_shutdown=1
@@ -112,12 +115,13 @@ def _application(script: Script) -> Starlette:
         return JSONResponse(script.handshake)
 
     async def metrics(_: Request) -> Response:
-        name = "vllm:spec_decode_num_drafts" if script.speculates else "vllm:other"
-        lines = [f"# TYPE {name} counter", f"{name}_total 0.0"]
+        lines = ["# TYPE vllm:num_requests_running gauge"]
+        lines += [f"vllm:num_requests_running {script.running}"]
         if script.speculates:
-            for other in ("draft_tokens", "accepted_tokens"):
-                full = f"vllm:spec_decode_num_{other}"
-                lines += [f"# TYPE {full} counter", f"{full}_total 0.0"]
+            names = ("drafts", "draft_tokens", "accepted_tokens")
+            for name, total in zip(names, script.counted, strict=True):
+                full = f"vllm:spec_decode_num_{name}"
+                lines += [f"# TYPE {full} counter", f"{full}_total {total}.0"]
         return PlainTextResponse("\n".join(lines) + "\n")
 
     async def detokenize(request: Request) -> Response:

@@ -21,7 +21,7 @@ from specviz.store.runs.runs import read_group, read_requests, read_trace
 from specviz.trace import ExtraBytes, Fidelity, Lane, RequestFinished, RequestStarted, Span, fold
 
 DATA = Path(__file__).with_name("data")
-SCHEMAS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+SCHEMAS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 """Each file was written by the program of its time: a finished run and an interrupted one; from
 schema 3 a benchmark with a request that finished and one that failed, from 4 a redraft, from 5 a
 name, a note and tags, from 6 another tool's results and a saved query."""

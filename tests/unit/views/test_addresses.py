@@ -16,13 +16,10 @@ from specviz import runtime
 from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
 from specviz.engines.replay import events_of
 from specviz.methods import Method
-from specviz.servers.capabilities import Capabilities
-from specviz.servers.client.probe import FoundServer
-from specviz.servers.kinds import OPENAI
 from specviz.store import RecordedRequest, Store
+from specviz.store.named_servers import NamedServer, put_server
 from specviz.store.runs.tables import insert, update
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace
-from specviz.views.servers import view as server_view
 
 IMAGE = "![x](http://evil.test/x.png)"
 LOADS = re.compile(r"(?<!\\)!\[x\]|(?<!\\)\[x\]\(")
@@ -41,6 +38,7 @@ ADDRESSES = [
     ("runs", {"elsewhere": "foreign"}),
     ("benchmark", {"benchmark": IMAGE}),
     ("compare", {"arms": IMAGE}),
+    ("servers", {}),
     *(
         pytest.param(name, parameters, marks=pytest.mark.slow)
         for name, parameters in [
@@ -92,6 +90,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
             "num_requests": 9, "document": "{}",
         }  # fmt: skip
         opened.store.write(insert, "elsewhere", foreign)
+        server = NamedServer(IMAGE, "http://127.0.0.1:9", at, labels=(IMAGE,))
+        opened.store.write(put_server, server, None)
         yield opened.store
 
 
@@ -141,20 +141,22 @@ def test_an_address_or_a_stored_name_loads_nothing(
         assert not LOADS.search(text), text
 
 
-def test_a_servers_words_load_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def found(_: str) -> FoundServer:
-        return FoundServer("http://127.0.0.1:1", IMAGE, (IMAGE,), OPENAI, Capabilities(), IMAGE)
-
-    monkeypatch.setattr(server_view, "find_server", found)
-    test = AppTest.from_function(check, default_timeout=60).run()
-    test.button[0].click().run()
+def test_a_servers_words_load_nothing() -> None:
+    test = AppTest.from_function(facts, default_timeout=60, args=(IMAGE,)).run()
     assert not test.exception
     texts = [*markdown_of(test._tree)]
     assert any("evil" in text for text in texts)
     assert not any(LOADS.search(text) for text in texts)
 
 
-def check() -> None:
-    from specviz.views.servers.view import check_server
+def facts(image: str) -> None:
+    from datetime import UTC, datetime
 
-    check_server()
+    from specviz.fleet.health import Health
+    from specviz.servers.capabilities import Capabilities
+    from specviz.servers.client.probe import FoundServer
+    from specviz.servers.kinds import OPENAI
+    from specviz.views.servers.about import facts_section
+
+    found = FoundServer("http://127.0.0.1:1", image, (image,), OPENAI, Capabilities(), image)
+    facts_section(image, Health(found.url, datetime.now(UTC), found))

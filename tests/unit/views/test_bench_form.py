@@ -14,6 +14,7 @@ from specviz.views.benchmark.form import (
     FormArm,
     FormPlan,
     Where,
+    arm_toml,
     form_of,
     toml_of,
 )
@@ -110,6 +111,7 @@ def test_request_rates_alone_need_no_concurrency() -> None:
             "K of arm 1: 1-99999999 is 99,999,999 values; a range may have 64",
         ),
         (FormPlan(arms=(FormArm(Where.URL.value, ASK),)), "Arm 1 is at a server's URL"),
+        (FormPlan(arms=(FormArm(Where.NAMED.value, ASK),)), "Arm 1 is a named server: choose one"),
         (FormPlan(arms=(FormArm(extras="tree"),)), "write name=value"),
     ],
 )
@@ -140,3 +142,15 @@ def test_an_arm_on_llama_cpp_is_written_and_read_back() -> None:
     assert plan.arms[0].config.engine is EngineKind.LLAMA_CPP
     assert plan.arms[0].config.options == {}
     assert form_of(plan).arms[0].where == Where.LLAMA_CPP.value
+
+
+def test_a_named_server_passes_through_the_form() -> None:
+    row = FormArm(Where.NAMED.value, Method.NGRAM.value, "3, 5", url="http://kept", server="gpu-1")
+    plan = plan_of(FormPlan(arms=(row, FormArm(Where.NAMED.value, ASK, server="plain"))))
+    assert [(arm.server, arm.config.k) for arm in plan.arms] == [
+        ("gpu-1", 3),
+        ("gpu-1", 5),
+        ("plain", None),
+    ]
+    assert plan_of(form_of(plan)) == plan
+    assert parse_plan(arm_toml(row)).arms == plan.arms[:2]

@@ -6,6 +6,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET, MODELS
 from specviz.views.servers.launch_form import state
 
 VLLM_VERSION = state.version_key("vllm", None)
@@ -56,3 +57,14 @@ def test_a_version_can_be_typed_and_what_requests_use_chosen():
     assert "was checked against" in markdown(typed)
     chosen = drawn(METHOD="ngram", USES=["logprobs"])
     assert "min\\_p" not in markdown(chosen)
+
+
+def test_folders_of_this_machine_are_held_against_each_other() -> None:
+    eagle3, medusa = str(MODELS / "demo-eagle3"), str(MODELS / "demo-medusa")
+    fits = markdown(drawn(METHOD="eagle3", TARGET=str(DEMO_TARGET), DRAFT=eagle3))
+    assert "The draft fits: format, engines, tensors" in fits
+    sglang = markdown(drawn(FRAMEWORK="sglang", TARGET=str(DEMO_TARGET), DRAFT=eagle3))
+    assert "cannot read layer 8" in sglang and "cannot read layer 8" not in fits
+    refused = markdown(drawn(METHOD="draft_model", TARGET=str(DEMO_DRAFT), DRAFT=medusa))
+    assert ":red[:material/block:]" in refused
+    assert ":material/block:" not in markdown(drawn(TARGET="OWNER/T", DRAFT=medusa))

@@ -9,6 +9,7 @@ from specviz.deploy.frameworks import launch_of
 from specviz.deploy.launch import Launch, Remark
 from specviz.errors import UsageError
 from specviz.views.servers.launch_form.controls import DRAFT, TARGET, choose_request
+from specviz.views.servers.launch_form.fit import show_fit
 from specviz.views.shared.text import escaped
 
 _ICONS = {
@@ -28,7 +29,7 @@ def before_you_start_one() -> None:
         except UsageError as error:
             st.info(escaped(str(error)), icon=":material/block:")
             return
-        # Here: whether the draft fits the target, once both are folders (a check of the two).
+        show_fit(request)
         if launch.remarks:
             st.markdown("  \n".join(map(_line, launch.remarks)))
         _show_launch(launch)

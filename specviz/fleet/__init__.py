@@ -1,0 +1,1 @@
+"""Named servers: who they are, and how they are now."""

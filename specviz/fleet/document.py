@@ -1,0 +1,63 @@
+"""A fleet as JSON: what `specviz servers … --json` prints and `/api/servers` answers.
+
+The schema is `docs/schemas/servers.schema.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from specviz.fleet.acceptance import Acceptance
+from specviz.fleet.health import Health, is_lossless, unexpected
+from specviz.store.named_servers import NamedServer
+
+
+def document(servers: Iterable[NamedServer], health: Mapping[str, Health]) -> dict[str, Any]:
+    """`health` by URL; a server that is not in it was not asked."""
+    return {"servers": [_server(server, health.get(server.url)) for server in servers]}
+
+
+def _server(server: NamedServer, health: Health | None) -> dict[str, Any]:
+    return {
+        "name": server.name,
+        "url": server.url,
+        "kind": server.kind and server.kind.value,
+        "key_env": server.key_env,
+        "labels": list(server.labels),
+        "baseline_of": server.baseline_of,
+        "added_at": server.added_at.isoformat(),
+        "health": health and _health(server, health),
+    }
+
+
+def _health(server: NamedServer, health: Health) -> dict[str, Any]:
+    found = health.found
+    told = found and found.capabilities
+    method, k = told.settled(None, None) if told else (None, None)
+    return {
+        "reachable": health.is_up,
+        "checked_at": health.checked_at.isoformat(),
+        "down_since": health.down_since and health.down_since.isoformat(),
+        "problem": health.problem or unexpected(health, server.kind),
+        "kind": found and found.dialect.engine.value,
+        "software": found and (found.software or found.dialect.name),
+        "model": found and found.model,
+        "speculates": told and told.speculates,
+        "method": method and method.value,
+        "k": k,
+        "draft": told and told.draft,
+        "fidelity": told and told.expected_fidelity.value,
+        "lossless": is_lossless(health),
+        "running": health.load.running,
+        "acceptance": health.acceptance and _acceptance(health.acceptance),
+    }
+
+
+def _acceptance(acceptance: Acceptance) -> dict[str, Any]:
+    return {
+        "over_s": round(acceptance.over_s, 3),
+        "num_draft_tokens": acceptance.num_draft_tokens,
+        "num_accepted_tokens": acceptance.num_accepted_tokens,
+        "draft_acceptance_rate": acceptance.draft_acceptance_rate,
+    }

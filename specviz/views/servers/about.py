@@ -1,0 +1,65 @@
+"""Dialogs about one server: all that it tells, and the log of one that was started here."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from specviz.fleet.health import Health
+from specviz.servers.capabilities import Capabilities
+from specviz.servers.client.probe import FoundServer
+from specviz.servers.launch.pool import Slot
+from specviz.views.servers.cells import NOT_REPORTED
+from specviz.views.shared.text import escaped
+
+LOG_LINES = 200
+
+
+@st.dialog("What the server tells", width="medium")
+def show_facts(name: str, health: Health | None) -> None:
+    """What it offers, and how to see more of what it drafts."""
+    facts_section(name, health)
+
+
+def facts_section(name: str, health: Health | None) -> None:
+    """The dialog's contents."""
+    if health is None or health.found is None:
+        st.text(health.problem if health and health.problem else f"{name} was not asked yet.")
+        return
+    st.table({fact: escaped(text) for fact, text in facts_of(health.found).items()})
+    if health.found.advice:
+        st.info(escaped(health.found.advice), icon=":material/lightbulb:")
+
+
+@st.dialog("Log", width="large")
+def show_log(slot: Slot | None) -> None:
+    """The end of a started server's log."""
+    if slot is None or slot.server is None:
+        st.text("The server is not running any more, and its log is not shown here.")
+        return
+    text = slot.server.log_path.read_text(encoding="utf-8", errors="replace")
+    st.code("\n".join(text.splitlines()[-LOG_LINES:]), language=None, height=420)
+    st.caption(escaped(str(slot.server.log_path)))
+
+
+def facts_of(server: FoundServer) -> dict[str, str]:
+    """By the names under which users know them."""
+    found = server.capabilities
+    return {
+        "URL": server.url,
+        "Model": server.model,
+        "Software": server.software or server.dialect.name,
+        "Context": f"{server.max_model_len:,} tokens" if server.max_model_len else NOT_REPORTED,
+        "Speculates": {True: "yes", False: "no", None: NOT_REPORTED}[found.speculates],
+        "Method": found.method.value if found.method else NOT_REPORTED,
+        "K": str(found.k) if found.k else NOT_REPORTED,
+        "Verifier": _verifier(found),
+        "Tracing": "on" if found.tracing else f"off: {found.tracing_reason or NOT_REPORTED}",
+        "Fidelity": found.expected_fidelity.value,
+    }
+
+
+def _verifier(found: Capabilities) -> str:
+    if found.speculates is False:
+        return "none: every token is the target's"
+    rule = found.verifier
+    return f"{rule.name}, {rule.verdict}. {rule.note}" if rule else NOT_REPORTED

@@ -1,0 +1,47 @@
+"""The table's rows: servers that people named, and those that were started here. Pure data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specviz.methods import Method
+from specviz.servers.launch.launcher import ServerSpec
+from specviz.servers.launch.pool import ServerPhase, Slot
+from specviz.store.named_servers import NamedServer
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One server. `url` is None while one that is started here is not up; at least one of `named`
+    and `slot` is there."""
+
+    name: str
+    url: str | None
+    named: NamedServer | None = None
+    slot: Slot | None = None
+
+    @property
+    def asked_for(self) -> tuple[Method | None, int | None]:
+        """Method and K with which it was started here."""
+        if self.slot is None:
+            return None, None
+        return self.slot.spec.method, self.slot.spec.num_speculative_tokens
+
+
+def rows_of(named: Sequence[NamedServer], slots: Sequence[Slot]) -> list[Row]:
+    """Named servers, then the others that were started here; one that is both has one row."""
+    shown = [slot for slot in slots if slot.phase is not ServerPhase.STOPPED]
+    by_url = {slot.server.url: slot for slot in shown if slot.server}
+    rows = [Row(one.name, one.url, one, by_url.get(one.url)) for one in named]
+    urls = {row.url for row in rows}
+    for slot in shown:
+        url = slot.server.url if slot.server else None
+        if url is None or url not in urls:
+            rows.append(Row(spec_title(slot.spec), url, slot=slot))
+    return rows
+
+
+def spec_title(spec: ServerSpec) -> str:
+    """Short name of a server: `draft_model · K 5`."""
+    return f"{spec.method.value} · K {spec.k}" if spec.k else spec.method.value

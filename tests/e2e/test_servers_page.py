@@ -1,0 +1,97 @@
+"""The Servers page: servers are added, seen to go down and come back, and used elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from app_process import running_app
+from playwright.sync_api import Locator, Page, expect
+from scripted_server import Script, serving
+
+pytestmark = pytest.mark.e2e
+
+SLOW_MS = 30_000
+HANDSHAKE = {"tracing": True, "method": "ngram", "num_speculative_tokens": 4}
+
+
+@pytest.fixture(scope="module")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("servers")
+    script = Path(__file__).with_name("embedded_app.py")
+    store = str(folder / "runs.duckdb")
+    with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
+        yield url
+
+
+def add(page: Page, app_url: str, name: str, url: str, labels: str = "") -> Locator:
+    """Adds a server; its row."""
+    page.goto(f"{app_url}/servers")
+    page.get_by_role("button", name="Add a URL").click(timeout=SLOW_MS)
+    page.get_by_label("URL", exact=True).fill(url)
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Labels", exact=True).fill(labels)
+    page.get_by_role("button", name="Add", exact=True).click()
+    return row_of(page, name)
+
+
+def row_of(page: Page, name: str) -> Locator:
+    heading = page.get_by_role("heading", name=name, exact=True)
+    return page.locator("[class*=st-key-fleet_row_]").filter(has=heading)
+
+
+def choose(page: Page, row: Locator, action: str) -> None:
+    row.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name=action).click()
+
+
+def test_from_nothing_to_a_server_that_goes_down_and_comes_back(page: Page, app_url: str) -> None:
+    script = Script(handshake=HANDSHAKE, running=3)
+    with ExitStack() as server:
+        url = server.enter_context(serving(script))
+        page.goto(f"{app_url}/servers")
+        expect(page.get_by_text("No server yet.")).to_be_visible(timeout=SLOW_MS)
+        row = add(page, app_url, "gpu-1", url, "GPU box, H100")
+        expect(row).to_contain_text("ngram · K 4", timeout=SLOW_MS)
+        for said in ("vLLM 0.32.0", "traced", "GPU box · H100", "no requests"):
+            expect(row).to_contain_text(said)
+        choose(page, row, "What it tells")
+        expect(page.get_by_role("dialog")).to_contain_text("64 tokens")
+        page.keyboard.press("Escape")
+    expect(row).to_contain_text("not reachable since", timeout=SLOW_MS)
+    expect(row).to_contain_text("vLLM 0.32.0")
+    expect(row.get_by_role("button", name="Live")).to_have_count(0)
+    with serving(script, urlsplit(url).port):
+        row.get_by_role("button", name="Check").click()
+        expect(row).not_to_contain_text("not reachable", timeout=SLOW_MS)
+    choose(page, row, "Remove")
+    expect(row).to_have_count(0)
+
+
+def test_a_server_is_used_in_live_in_a_benchmark_and_in_technique(page: Page, app_url: str) -> None:
+    with serving(Script(handshake=HANDSHAKE, running=3)) as url:
+        add(page, app_url, "box", url).get_by_role("button", name="Live").click(timeout=SLOW_MS)
+        label = re.compile(r"ngram K 4 \(vLLM\)")
+        expect(page.get_by_role("button", name=label)).to_be_visible(timeout=SLOW_MS)
+
+        page.goto(f"{app_url}/servers")
+        row_of(page, "box").get_by_role("button", name="Bench").click(timeout=SLOW_MS)
+        server = page.get_by_role("combobox", name=re.compile("Server of arm"))
+        expect(server).to_have_value("box", timeout=SLOW_MS)
+
+        page.goto(f"{app_url}/servers")
+        expect(row_of(page, "box")).to_contain_text("traced", timeout=SLOW_MS)
+        choose(page, row_of(page, "box"), "Use in Technique")
+        page.wait_for_url(re.compile("/technique.*server="), timeout=SLOW_MS)
+
+
+def test_what_is_no_server_is_refused_in_the_dialog(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/servers")
+    page.get_by_role("button", name="Add a URL").click(timeout=SLOW_MS)
+    page.get_by_label("URL", exact=True).fill("http://me:secret@gpu-1")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("dialog")).to_contain_text("Leave user and password out of the URL")
