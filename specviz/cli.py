@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from specviz.commands.bench import bench
+from specviz.commands.benchmark.bench import bench
 from specviz.commands.command import command
 from specviz.commands.convert import convert
 from specviz.commands.cost import cost
