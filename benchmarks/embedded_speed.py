@@ -1,14 +1,16 @@
 """The embedded engine's methods against plain decoding and against transformers, on this machine.
 
-All arms are in one process, on all cores (or the GPU, where there is one), in one dtype (the
-engine's `auto`), greedy, batch 1, untraced, and answer the same held-out prompts. Every arm is
-warmed up; then each prompt goes through all arms before the next one, in an order that rotates from
-prompt to prompt. Suffix and SWIFT learn from the answers they have given, as they would in use.
+All arms but llama.cpp are in one process, on all cores (or the GPU, where there is one), in one
+dtype (the engine's `auto`), greedy, batch 1, untraced, and answer the same held-out prompts. Every
+arm is warmed up; then each prompt goes through all arms before the next one, in an order that
+rotates from prompt to prompt. Suffix and SWIFT learn from the answers they have given, as they
+would in use.
 
 Arms: transformers' own `generate` on the same weights; its assisted generation with the demo draft
-model (each K with a constant schedule; without K its default schedule); our plain decoding; and
-every method with a few K. The table shows the fastest arm of each group, chosen on these same
-prompts (transformers' arms too); the JSON has all of them.
+model (each K with a constant schedule; without K its default schedule); llama.cpp's plain decoding
+of the same weights, in float32 and in a process of its own, with as many threads
+(`llama_cpp_arm.py`); our plain decoding; and every method with a few K. The table shows the fastest
+arm of each group, chosen on these same prompts (transformers' arms too); the JSON has all of them.
 
 speed-up     total time of our plain decoding / total time of the arm, over the prompts that both
              answered with the same tokens; 95 % interval over prompts.
@@ -35,11 +37,12 @@ import torch
 import transformers
 
 from benchmarks.embedded_arms import Arm, open_arms, usual_dtype
+from benchmarks.llama_cpp_arm import llama_cpp_arm
 from benchmarks.results_file import add_save_option, save
 from benchmarks.speedup import Pair, interval, speedup
 from specviz.analysis.metrics import summarise
 from specviz.config import Prompt
-from specviz.machine import cpu_count, hardware_summary
+from specviz.machine import cpu_count, hardware_summary, package_version
 from specviz.methods import Method
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.trace import Fidelity, Trace
@@ -216,7 +219,8 @@ def main() -> None:
     dtype = options.dtype or usual_dtype()
     arms = open_arms(options.methods, options.k, dtype)
     prompts = [p for category in CATEGORIES for p in load_prompts(category)[: options.prompts]]
-    found = measure(arms, prompts, options.rounds)
+    with llama_cpp_arm() as llama_cpp:
+        found = measure([arms[0], llama_cpp, *arms[1:]], prompts, options.rounds)
 
     rows = {
         (answers.arm.name, category): row(answers, found[0], prompts, category, options.rounds)
@@ -230,6 +234,7 @@ def main() -> None:
         "python": platform.python_version(),
         "torch": torch.__version__,
         "transformers": transformers.__version__,
+        "xllamacpp": package_version("xllamacpp"),
         "prompts_per_category": options.prompts,
         "rounds": options.rounds,
         "max_tokens": MAX_TOKENS,

@@ -11,12 +11,13 @@ from typing import Any
 
 import typer
 
-from specviz.commands.bench import bench
+from specviz.commands.benchmark.bench import bench
 from specviz.commands.command import command
 from specviz.commands.convert import convert
 from specviz.commands.cost import cost
 from specviz.commands.doctor import doctor
 from specviz.commands.export import export
+from specviz.commands.gguf import gguf
 from specviz.commands.import_ import import_
 from specviz.commands.options import version_option
 from specviz.commands.query import query
@@ -50,6 +51,7 @@ app.command()(cost)
 app.command()(theory)
 app.command()(train)
 app.command()(convert)
+app.command()(gguf)
 app.command()(doctor)
 app.command()(verify)
 

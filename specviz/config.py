@@ -24,6 +24,7 @@ UNSTORED_DTYPE = "bfloat16"
 class EngineKind(StrEnum):
     EMBEDDED = "embedded"
     VLLM = "vllm"
+    LLAMA_CPP = "llama.cpp"
     SGLANG = "sglang"
     TENSORRT_LLM = "tensorrt-llm"
     TRITON = "triton"

@@ -18,6 +18,7 @@ from specviz.paths import DEMO_DRAFT, MODELS
 Shape = Literal["chain", "tree"]
 
 VLLM = "vllm"
+LLAMA_CPP = "llama.cpp"
 
 
 class Method(StrEnum):
@@ -98,7 +99,7 @@ METHODS: Mapping[Method, MethodRecord] = {
         mechanism="Nothing drafts: the target decodes one token per step.",
         source="",
         embedded_k=None,
-        servers={VLLM: ServerSupport()},
+        servers={VLLM: ServerSupport(), LLAMA_CPP: ServerSupport()},
         techniques=("Baseline",),
     ),
     Method.DRAFT_MODEL: MethodRecord(
@@ -107,7 +108,7 @@ METHODS: Mapping[Method, MethodRecord] = {
         source="[Leviathan et al., 2211.17192](https://arxiv.org/abs/2211.17192) · "
         "[Chen et al., 2302.01318](https://arxiv.org/abs/2302.01318)",
         embedded_k=5,
-        servers={VLLM: ServerSupport(default_k=4)},
+        servers={VLLM: ServerSupport(default_k=4), LLAMA_CPP: ServerSupport(default_k=4)},
         draft="draft model",
         demo_draft=DEMO_DRAFT,
         techniques=("Vanilla SD",),
@@ -120,7 +121,7 @@ METHODS: Mapping[Method, MethodRecord] = {
         source="[Saxena, prompt lookup decoding]"
         "(https://github.com/apoorvumang/prompt-lookup-decoding)",
         embedded_k=5,
-        servers={VLLM: ServerSupport(default_k=4)},
+        servers={VLLM: ServerSupport(default_k=4), LLAMA_CPP: ServerSupport(default_k=4)},
         techniques=("Prompt Lookup",),
         is_lookup=True,
         is_redraftable=True,

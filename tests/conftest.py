@@ -27,7 +27,9 @@ from xdist.scheduler import LoadScopeScheduling
 # One thread in each worker and each server that a test starts: with more, two workers take turns on
 # two cores, spinning, and the demo models are too small to gain (a vLLM server's 100 tokens took
 # 1.4 s with one thread and 1.1 to 1.3 s with two, at half the processor time).
-for name, value in (("OMP_NUM_THREADS", "1"), ("VLLM_CPU_OMP_THREADS_BIND", "nobind")):
+for name, value in (
+    ("OMP_NUM_THREADS", "1"), ("VLLM_CPU_OMP_THREADS_BIND", "nobind"), ("LLAMA_ARG_THREADS", "1")
+):  # fmt: skip
     os.environ.setdefault(name, value)
 
 # requirements/app.lock leaves these out, and whole files of tests import them.

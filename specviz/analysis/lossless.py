@@ -6,9 +6,10 @@ reported with its position and, where traced, the target's probabilities there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from specviz.trace import ROOT, TopToken, Trace, Verdict
+from specviz.trace import ROOT, EmittedToken, Fidelity, TopToken, Trace, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +29,18 @@ class Comparison:
 
 
 def compare(baseline: Trace, method: Trace) -> Comparison | None:
-    """Compare two outputs of the same prompt token by token; None where ids are unknown."""
-    if any(token.token_id is None for token in (*baseline.emitted, *method.emitted)):
-        return None
+    """Compare two outputs of the same prompt token by token.
+
+    By ids; by the tokens' texts where neither server streams ids but both count their tokens. None
+    where tokens are not known.
+    """
     plain, speculated = baseline.emitted, method.emitted
+    same = _same_by(baseline, method)
+    if same is None:
+        return None
     shared = min(len(plain), len(speculated))
     for position in range(shared):
-        if plain[position].token_id != speculated[position].token_id:
+        if not same(plain[position], speculated[position]):
             return Comparison(
                 compared=shared,
                 divergence=position,
@@ -43,6 +49,16 @@ def compare(baseline: Trace, method: Trace) -> Comparison | None:
                 target_top=_target_top_at(method, position),
             )
     return Comparison(shared, None, length_differs=len(plain) != len(speculated))
+
+
+def _same_by(*traces: Trace) -> Callable[[EmittedToken, EmittedToken], bool] | None:
+    """How to tell whether two tokens are the same one, None where that cannot be told."""
+    named = [all(token.token_id is not None for token in trace.emitted) for trace in traces]
+    if all(named):
+        return lambda one, other: one.token_id == other.token_id
+    if any(named) or any(trace.fidelity is not Fidelity.COUNTED for trace in traces):
+        return None  # texts of chunks, or of tokens that two servers may cut differently
+    return lambda one, other: one.text == other.text
 
 
 def _target_top_at(trace: Trace, position: int) -> tuple[TopToken, ...]:

@@ -58,7 +58,7 @@ def summarise(trace: Trace) -> Metrics:
         totals.num_accepted_tokens,
         totals.num_drafts,
     )
-    output_tokens = count_output_tokens(trace.steps)
+    output_tokens = count_output_tokens(trace)
     # a step that emits nothing holds a draft whose place the server does not report
     num_steps = sum(bool(step.emitted) for step in trace.steps)
     e2el_ms = trace.e2el_ms if trace.e2el_ms is not None else _last_elapsed(trace.steps)
@@ -115,12 +115,11 @@ def acceptance_rate_per_pos(drafting: Sequence[Step]) -> tuple[float, ...]:
     return tuple(count / len(drafting) for count in accepted)
 
 
-def count_output_tokens(steps: Sequence[Step]) -> int | None:
-    """Output tokens counted by id; None where a server streams text without ids."""
-    emitted = [token for step in steps for token in step.emitted]
-    if any(token.token_id is None for token in emitted):
-        return None
-    return len(emitted)
+def count_output_tokens(trace: Trace) -> int | None:
+    """Output tokens counted by id, or by the server; None where it streams text without either."""
+    emitted = trace.emitted
+    counted = trace.fidelity is Fidelity.COUNTED
+    return len(emitted) if counted or all(token.token_id is not None for token in emitted) else None
 
 
 def _tpot_ms(

@@ -37,6 +37,8 @@ def _check(config: RunConfig) -> None:
         raise UsageError(
             f"The option {min(unknown)} is the embedded engine's: give a server vllm_flags."
         )
+    if config.options and config.engine is EngineKind.LLAMA_CPP:
+        raise UsageError("vllm_flags are vLLM's: leave them out of an arm of llama.cpp.")
     if config.server_url is None:
         server_spec(config)
     elif config.options:

@@ -194,7 +194,7 @@ def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
     if method is None and not url and not is_named:
         raise UsageError(f"{where} names no method: use baseline, draft_model, ngram, ….")
     if engine is EngineKind.EMBEDDED and (url or "vllm_flags" in options):
-        raise UsageError(f'{where} is a server: write engine = "vllm".')
+        raise UsageError(f'{where} is a server: write engine = "vllm" or "llama.cpp".')
     must_run = engine is not EngineKind.EMBEDDED and not is_started(engine)
     if must_run and not url and not is_named:
         raise UsageError(f"{where} is a server that specviz cannot start: give its server_url.")

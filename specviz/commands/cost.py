@@ -113,7 +113,7 @@ def _stored(benchmark: str, against: str | None, db: Path | None) -> tuple[Basis
     from specviz.analysis.benchmark.disturbance import disturbed_text
     from specviz.analysis.cost.basis import measured
     from specviz.bench.results import results_of
-    from specviz.commands.stored_benchmark import store_with
+    from specviz.commands.benchmark.stored import store_with
     from specviz.store.benchmarks.reads import read_benchmark
 
     with store_with(benchmark, db) as store:

@@ -131,7 +131,7 @@ def _facts(
     import asyncio
 
     from specviz.bench.results import results_of
-    from specviz.commands.stored_benchmark import store_with
+    from specviz.commands.benchmark.stored import store_with
     from specviz.known_facts import facts_of_benchmark, facts_of_server
     from specviz.store.benchmarks.reads import read_benchmarks
 

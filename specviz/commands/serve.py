@@ -1,4 +1,4 @@
-"""`specviz serve`: a vLLM server in the foreground, the demo family by default."""
+"""`specviz serve`: a server in the foreground, the demo family by default."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from specviz.methods import METHODS, Method
 
 def serve(
     context: typer.Context,
+    kind: Annotated[
+        EngineKind, typer.Option(help="Which server to start: vllm or llama.cpp.")
+    ] = EngineKind.VLLM,
     model: Annotated[
         str | None,
         typer.Option(help="Folder or name of the target model (default: the demo target)."),
@@ -28,10 +31,15 @@ def serve(
     port: Annotated[int | None, typer.Option(help="Port (default: a free one).")] = None,
     trace: Annotated[
         bool,
-        typer.Option("--trace/--no-trace", help="Load the tracing plugin; without it, plain vLLM."),
+        typer.Option(
+            "--trace/--no-trace", help="Load the tracing plugin into vLLM; llama.cpp has none."
+        ),
     ] = True,
 ) -> None:
-    """Start a vLLM server in the foreground. Flags after `--` are passed to vLLM."""
+    """Start a server in the foreground. Flags after `--` are passed to it.
+
+    llama.cpp takes folders of plain Llama models (see `specviz gguf`) and .gguf files.
+    """
     from specviz.paths import DEMO_TARGET
     from specviz.servers.kinds import launcher_of
     from specviz.servers.launch.foreground import serve as serve_until_stopped
@@ -43,7 +51,7 @@ def serve(
             raise UsageError("Name the draft model or head for your --model with --draft.")
         draft = str(demo)
     spec = ServerSpec(
-        launcher_of(EngineKind.VLLM),
+        launcher_of(kind),
         model=model or str(DEMO_TARGET),
         method=method,
         draft=draft,

@@ -253,7 +253,7 @@ def _stored_k(
     memory_gb: float | None,
     db: Location | None,
 ) -> dict[str, Any]:
-    from specviz.commands.stored_benchmark import store_with
+    from specviz.commands.benchmark.stored import store_with
     from specviz.sweep.answer import k_answer
     from specviz.sweep.curves import Place
 

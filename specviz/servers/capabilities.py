@@ -34,10 +34,12 @@ class Verifier:
 class Capabilities:
     """What probing a server found. None: the server does not say.
 
-    `speculates`: whether it drafts at all. `k` is num_speculative_tokens, `fixes` come from the
-    tracing plugin. `tracing_reason`: why tracing is off. `prefix_caching` is for kinds that do not
-    say it on their metrics page. `drafts_trees`, `adapts_k`: the server's counts for a request are
-    not of chains, or not of one length.
+    `speculates`: whether it drafts at all. `method`, `k` (num_speculative_tokens), `draft` and
+    `fixes`: what the tracing plugin or the server itself reports. `tracing_reason`: why tracing is
+    off. `prefix_caching` is for kinds that do not say it on their metrics page. `drafts_trees`,
+    `adapts_k`: the server's counts for a request are not of chains, or not of one length.
+    `counts_tokens`: every chunk says how many tokens were emitted, drafted and accepted so far, so
+    that steps are known as they come.
     """
 
     version: str | None = None
@@ -52,12 +54,13 @@ class Capabilities:
     prefix_caching: bool | None = None
     drafts_trees: bool = False
     adapts_k: bool = False
+    counts_tokens: bool = False
 
     @property
     def expected_fidelity(self) -> Fidelity:
         """The label of a request unless its stream shows otherwise."""
-        if self.speculates is False:
-            return Fidelity.COUNTED  # nothing is drafted: every token is the target's
+        if self.speculates is False or self.counts_tokens:
+            return Fidelity.COUNTED  # where nothing is drafted, every token is the target's
         return Fidelity.TRACED if self.tracing else Fidelity.INFERRED
 
     def settled(self, method: Method | None, k: int | None) -> tuple[Method | None, int | None]:

@@ -67,12 +67,14 @@ class Extras:
     `token_ids` is None where it streams text only. `output_ids` are those of the whole answer, from
     a server that sends them at its end. `spec` is what the chunk says about speculation, in the
     form that the same dialect's `counts` and `request_totals` take; None where it says nothing.
+    `totals`: output, drafted and accepted tokens of the request so far, where every chunk says so.
     """
 
     token_ids: object = None
     prompt_token_ids: object = None
     output_ids: object = None
     spec: object = None
+    totals: object = None
 
 
 def new_request_id() -> str:
@@ -116,6 +118,7 @@ class Dialect:
                     some; raises like `counts`
     metrics_path    where the metrics page is
     stream_options  what is asked for in OpenAI's `stream_options` beyond the usage
+    keeps_alive     whether a connection can be used again after a streamed answer
     """
 
     name: str
@@ -137,3 +140,4 @@ class Dialect:
     request_times: Callable[[str], RequestTimes | None] = nothing
     metrics_path: str = "/metrics"
     stream_options: Mapping[str, object] | None = None
+    keeps_alive: bool = True

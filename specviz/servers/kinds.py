@@ -10,6 +10,7 @@ from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET
 from specviz.servers.dialect import Dialect
 from specviz.servers.launch.launcher import Launcher, ServerSpec
+from specviz.servers.llama_cpp.dialect import LLAMA_CPP
 from specviz.servers.lm_studio.dialect import LM_STUDIO
 from specviz.servers.openai import openai_compatible
 from specviz.servers.sglang.dialect import SGLANG
@@ -17,7 +18,7 @@ from specviz.servers.tensorrt_llm.dialect import TENSORRT_LLM
 from specviz.servers.triton.dialect import TRITON
 from specviz.servers.vllm.dialect import VLLM
 
-KINDS: tuple[Dialect, ...] = (SGLANG, TENSORRT_LLM, TRITON, VLLM, LM_STUDIO)
+KINDS: tuple[Dialect, ...] = (SGLANG, TENSORRT_LLM, TRITON, VLLM, LLAMA_CPP, LM_STUDIO)
 """Every kind that is recognised, in the order in which a server is asked.
 
 Those that name themselves on `/v1/models` come first: TensorRT-LLM has vLLM's `/version`, too.

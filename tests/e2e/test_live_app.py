@@ -31,14 +31,16 @@ def app_url(store_path: Path) -> Iterator[str]:
         yield url
 
 
-def use_demo_servers(page: Page) -> None:
-    """Move the two arms that are on from the app to vLLM servers."""
+def use_demo_servers(
+    page: Page, option: str = "vLLM demo server", says: str = "need it loaded first"
+) -> None:
+    """Move the two arms that are on from the app to servers."""
     page.get_by_role("button", name="Arms").click()
     for arm in ("Arm 1", "Arm 2"):
         page.get_by_role("combobox", name=arm).click()
-        page.get_by_role("option", name="vLLM demo server").click()
+        page.get_by_role("option", name=option).click()
     page.keyboard.press("Escape")
-    expect(page.get_by_text("need it loaded first")).to_be_visible()
+    expect(page.get_by_text(says)).to_be_visible()
 
 
 def start_run(page: Page, app_url: str) -> None:
@@ -72,6 +74,18 @@ def test_one_click_to_the_first_coloured_token_and_the_run_is_stored(
     expect(page).to_have_url(re.compile(r"/runs\?group="))
     expect(page.locator(".pane")).to_have_count(2)
     expect(page.locator(".pane .box.accepted").first).to_be_visible()
+
+
+def test_llama_cpp_is_started_by_run_and_counts_every_step(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    use_demo_servers(page, "llama.cpp demo server", "start it in a second or two")
+    page.get_by_role("button", name="Run", exact=True).click()
+    wait_until_finished(page, 2)
+    badge = re.compile(r"llama\.cpp b\d+ · counted")
+    expect(page.locator(".badge", has_text=badge)).to_have_count(2)
+    expect(page.locator(".pane .box.accepted").first).to_be_visible()
+    expect(page.locator(".pane .box.unknown")).to_have_count(0)
+    expect(page.locator("[data-part=verdict]")).to_contain_text("equals the baseline")
 
 
 @pytest.mark.slow

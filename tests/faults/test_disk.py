@@ -15,7 +15,7 @@ import pytest
 from store_samples import new_run, record, request_events
 
 from specviz import runtime
-from specviz.commands import bench_run
+from specviz.commands.benchmark import run as bench_run
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.errors import StoreError
 from specviz.opening import TimedArm

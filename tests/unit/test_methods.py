@@ -8,7 +8,16 @@ import re
 import pytest
 
 from specviz.config import EngineKind
-from specviz.methods import METHODS, TECHNIQUES, VLLM, Method, MethodRecord, record_of, served_by
+from specviz.methods import (
+    LLAMA_CPP,
+    METHODS,
+    TECHNIQUES,
+    VLLM,
+    Method,
+    MethodRecord,
+    record_of,
+    served_by,
+)
 from specviz.paths import DATA
 
 LINK = re.compile(r"\[[^\]]+\]\(https://[^)\s]+\)( · \[[^\]]+\]\(https://[^)\s]+\))*")
@@ -59,7 +68,7 @@ def test_no_recorded_trace_lacks_its_method() -> None:
 
 def test_servers_are_kinds_of_engine() -> None:
     kinds = {kind for record in METHODS.values() for kind in record.servers}
-    assert kinds == {VLLM} <= set(EngineKind)
+    assert kinds == {VLLM, LLAMA_CPP} <= set(EngineKind)
     assert served_by(VLLM)[0] is Method.BASELINE
     assert Method.SWIFT not in served_by(VLLM)
 

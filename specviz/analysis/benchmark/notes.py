@@ -171,8 +171,8 @@ def _prefix_caching(arms: Sequence[ArmState]) -> Iterator[str]:
     names = [arm.arm for arm in arms if arm.prefix_caching == "salted"]
     if names:
         yield (
-            f"Prefix caching is on for {_listed(names)}: each request carried its own salt, "
-            "so no prompt was answered from the cache."
+            f"Prefix caching is on for {_listed(names)}: each request carried what keeps it out of "
+            "that cache, so no prompt was answered from the cache."
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from specviz.errors import MalformedReply, StreamBroken
 from specviz.servers import checked
+from specviz.servers.client.running_steps import Totals, read_totals
 from specviz.servers.dialect import Extras
 from specviz.trace import SpecTotals
 
@@ -24,8 +25,9 @@ class Chunk:
 
     `completion_tokens` counts the answer so far. `output_ids` are those of the whole answer. `spec`
     is what the chunk says about speculation, for the dialect; `predicted` what OpenAI's own usage
-    says about it. `has_news`: it carries anything at all, also what specviz does not read.
-    `problem`: what it says beyond the text is not believed, and why.
+    says about it; `totals` are those of the request up to and with this chunk, where the server
+    sends them. `has_news`: it carries anything at all, also what specviz does not read. `problem`:
+    what it says beyond the text is not believed, and why.
     """
 
     elapsed_ms: float
@@ -38,6 +40,7 @@ class Chunk:
     output_ids: tuple[int, ...] | None = None
     spec: object = None
     predicted: SpecTotals | None = None
+    totals: Totals | None = None
     has_news: bool = False
     problem: str | None = None
 
@@ -86,6 +89,7 @@ def read_chunk(data: object, elapsed_ms: float, read_extras: ReadExtras) -> Chun
         predicted=beyond.read(
             predicted_tokens, usage.get("completion_tokens_details"), "completion_tokens_details"
         ),
+        totals=beyond.read(read_totals, beyond.extras.totals, "running counts"),
         has_news=bool(text or finish_reason or beyond.extras.token_ids)
         or any(value for name, value in delta.items() if name != "role"),
         problem=beyond.problem,

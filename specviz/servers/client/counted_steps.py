@@ -102,20 +102,29 @@ def _judged(drafted: int, accepted: int) -> _Span:
 def _lay(spans: Sequence[_Span], tape: TokenTape) -> Iterator[Step]:
     start = 0
     for index, span in enumerate(spans):
-        emitted = tape.emitted(start, span.origins)
-        drafted = tuple(
-            TokenDecision(
-                depth=position + 1,
-                parent=position - 1 if position else ROOT,
-                # an accepted token is the one that was emitted; a rejected one is not named
-                token_id=emitted[position].token_id if _named(position, span, emitted) else None,
-                text=emitted[position].text if _named(position, span, emitted) else None,
-                verdict=verdict_at(position, span.accepted),
-            )
-            for position in range(span.drafted)
-        )
+        yield _step(span, index, start, tape)
         start += len(span.origins)
-        yield Step(index, tape.elapsed_ms(start), drafted, emitted)
+
+
+def counted_step(drafted: int, accepted: int, index: int, start: int, tape: TokenTape) -> Step:
+    """One step, laid over the tape from position `start`, as far as its tokens have come."""
+    return _step(_judged(drafted, accepted), index, start, tape)
+
+
+def _step(span: _Span, index: int, start: int, tape: TokenTape) -> Step:
+    emitted = tape.emitted(start, span.origins)
+    drafted = tuple(
+        TokenDecision(
+            depth=position + 1,
+            parent=position - 1 if position else ROOT,
+            # an accepted token is the one that was emitted; a rejected one is not named
+            token_id=emitted[position].token_id if _named(position, span, emitted) else None,
+            text=emitted[position].text if _named(position, span, emitted) else None,
+            verdict=verdict_at(position, span.accepted),
+        )
+        for position in range(span.drafted)
+    )
+    return Step(index, tape.elapsed_ms(start + len(span.origins)), drafted, emitted)
 
 
 def _named(position: int, span: _Span, emitted: Sequence[object]) -> bool:

@@ -131,13 +131,15 @@ class ServerEngine:
         openai sends the request; its own reader of events has no limit on their length.
         """
         lines = Lines(MAX_LINE)
+        fields = request_fields(self.model, prompt, sampling, self.server.dialect)
+        extra = self.server.dialect.extra_body.items()
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(limits.left_s()):
                     answer = await stack.enter_async_context(
                         self._completions.create(
-                            **request_fields(self.model, prompt, sampling, self.server.dialect),
-                            extra_body=self.server.dialect.extra_body or None,
+                            **fields,
+                            extra_body={name: value for name, value in extra if name not in fields},
                             extra_headers={**STREAMED, "X-Request-Id": request_id},
                         )
                     )

@@ -26,6 +26,7 @@ from specviz.servers.client.failures import cut_off
 from specviz.servers.client.inferred_steps import inferred_steps
 from specviz.servers.client.late_ids import with_ids
 from specviz.servers.client.limits import most_tokens
+from specviz.servers.client.live_counts import LiveCounts, in_tokens
 from specviz.servers.client.probe import FoundServer
 from specviz.servers.client.reported import counts_of, totals_of
 from specviz.servers.client.tape import TokenTape
@@ -111,6 +112,8 @@ class RequestInFlight:
         self.completion_tokens: int | None = None
         self.ended_ms = 0.0
         self.fidelity = Fidelity.INFERRED
+        counted = source.server.capabilities.counts_tokens and not source.traced
+        self.counts = LiveCounts(source.k) if counted else None  # None: they are not believed
         self._inbox: asyncio.Queue[Item] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
         self._started = time.perf_counter()
@@ -138,20 +141,39 @@ class RequestInFlight:
             if self.position < len(self.tape.tokens):
                 yield self._unlabelled()
             raise
-        revised = self._revise(traced, named=await self._name_tokens())
+        named = await self._name_tokens()
+        if self.counts:
+            for event in self._counted(self.counts.finish(self.tape), self.counts):
+                yield event
+        revised = None if self.counts else self._revise(traced, named=named)
         if revised is not None:
             self.fidelity = revised.fidelity
             yield revised
         yield self._finished()
 
-    async def _steps(self, traced: bool) -> AsyncGenerator[Step, None]:
+    async def _steps(self, traced: bool) -> AsyncGenerator[Step | StepsRevised, None]:
         async for item in self._items():
             if isinstance(item, Chunk):
                 await self._take_chunk(item)
             else:
                 self.records.append(item)
+            if self.counts and isinstance(item, Chunk):
+                for event in self._counted(self.counts.take(item, self.tape), self.counts):
+                    yield event
+                continue
             async for step in self._traced_steps() if traced else self._inferred_steps():
                 yield step
+
+    def _counted(self, steps: Iterator[Step], counts: LiveCounts) -> Iterator[Step | StepsRevised]:
+        """Steps by the running totals; by the sizes of all chunks from where those fail."""
+        for step in steps:
+            self.index += 1
+            self.position += len(step.emitted)
+            yield step
+        if counts.problem:
+            self.counts, self.fidelity = None, Fidelity.INFERRED
+            reason = f"the server's counts cannot be used: {counts.problem}; "
+            yield self._inferred_again(Fidelity.INFERRED, reason)
 
     def _unlabelled(self) -> Step:
         """What arrived before the answer broke off and no step has yet."""
@@ -229,8 +251,9 @@ class RequestInFlight:
             self.spec.append(chunk.spec)
         if chunk.finish_reason:
             self.ended_ms = chunk.elapsed_ms
-        if chunk.is_output:
-            self.tape.add(chunk, await self.source.texts(chunk))
+        texts = await self.source.texts(chunk) if chunk.is_output else []
+        if texts := in_tokens(texts, chunk, len(self.tape.tokens)):
+            self.tape.add(chunk, texts)
             if chunk.token_ids is None:
                 self.unnamed.append(chunk)
 
@@ -315,9 +338,10 @@ class RequestInFlight:
         return self._inferred_again(Fidelity.INFERRED, reason) if reason else None
 
     def _inferred_again(self, fidelity: Fidelity, reason: str) -> StepsRevised:
-        """All steps by the sizes of the chunks."""
+        """All steps so far by the sizes of the chunks. `reason` ends in `; `."""
         self.index = self.position = 0
-        return StepsRevised(tuple(self._infer(0)), fidelity, reason + "chunk sizes")
+        steps, self.chunk = tuple(self._infer(0)), len(self.tape.chunk_sizes)
+        return StepsRevised(steps, fidelity, reason + "chunk sizes")
 
     def _traces(self) -> bool:
         """Whether the trace can be believed so far."""

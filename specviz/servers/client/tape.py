@@ -31,7 +31,7 @@ class TokenTape:
     chunk_sizes: list[int] = field(default_factory=list)
 
     def add(self, chunk: Chunk, texts: Sequence[str]) -> None:
-        """Append a chunk; `texts` holds one part of its text per token id."""
+        """Append a chunk; `texts` holds one part of its text per token."""
         ids: Sequence[int | None] = chunk.token_ids if chunk.token_ids else [None] * len(texts)
         for token_id, text in zip(ids, texts, strict=True):
             self.tokens.append(TapedToken(token_id, text, chunk.elapsed_ms))

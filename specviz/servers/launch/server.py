@@ -123,7 +123,7 @@ def _check_models(spec: ServerSpec) -> None:
     """
     for name in (spec.model, spec.draft):
         looks_local = name is not None and name.startswith(("/", "./", "../", "~"))
-        if name and looks_local and not Path(name).is_dir():
+        if name and looks_local and not Path(name).exists():
             raise ServerStartFailed(f"There is no model folder {name}: check the path.")
     own_words = any(word.startswith("--speculative-config") for word in spec.extra_args)
     if (

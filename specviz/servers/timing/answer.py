@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from specviz.errors import MalformedReply, StreamBroken
 from specviz.sample import Sample
@@ -14,6 +15,7 @@ from specviz.servers.client.failures import event_of, too_long
 from specviz.servers.client.late_ids import with_ids
 from specviz.servers.client.limits import most_chunks
 from specviz.servers.client.reported import counts_of, totals_of
+from specviz.servers.client.running_steps import MAX_MERGED, Totals, steps_counted
 from specviz.servers.client.sse import DONE, Read, events
 from specviz.servers.dialect import Dialect, SpecCounts
 from specviz.trace import Fidelity, SpecTotals
@@ -43,12 +45,13 @@ def read_answer(
     sent_s: float,
     dialect: Dialect,
     capabilities: Capabilities | None = None,
+    k: int | None = None,
 ) -> Answer:
-    """Read what arrived of a stream; times count from `sent_s`.
+    """Read what arrived of a stream; times count from `sent_s`, `k` bounds a draft.
 
     Raises StreamBroken where the server reported an error or sent what is not a chunk.
     """
-    answer, halves, spec = Answer(), Halves(), list[object]()
+    answer, halves, spec, running = Answer(), Halves(), list[object](), list[Totals]()
     capabilities = capabilities or Capabilities()
     predicted: SpecTotals | None = None
     output_ids: tuple[int, ...] = ()
@@ -62,6 +65,8 @@ def read_answer(
             _take(answer, complete)
         if chunk.spec is not None:
             spec.append(chunk.spec)
+        if chunk.totals is not None:
+            running.append(chunk.totals)
         predicted = chunk.predicted or predicted
         output_ids = chunk.output_ids or output_ids
     for complete in halves.rest():
@@ -69,7 +74,7 @@ def read_answer(
     if output_ids and all(chunk.token_ids is None for chunk in answer.chunks):
         named = with_ids(answer.chunks, output_ids, answer.completion_tokens, answer.finished_ms)
         answer.chunks = named or answer.chunks
-    answer.counts = _counts(answer, spec, dialect, capabilities)
+    answer.counts = _counts(answer, spec, running, dialect, capabilities, k)
     if answer.counts is None:
         answer.totals = _totals(spec, predicted, dialect, capabilities)
     return answer
@@ -102,11 +107,19 @@ def _has_news(data: bytes, dialect: Dialect) -> bool:
 
 
 def _counts(
-    answer: Answer, spec: list[object], dialect: Dialect, capabilities: Capabilities
+    answer: Answer,
+    spec: list[object],
+    running: list[Totals],
+    dialect: Dialect,
+    capabilities: Capabilities,
+    k: int | None,
 ) -> SpecCounts | None:
     """The server's counts, None where they cannot be of this answer."""
+    everywhere = all(chunk.totals is not None for chunk in answer.chunks)
     try:
         counts = counts_of(spec, dialect, capabilities)
+        if counts is None and everywhere:
+            counts = steps_counted(running, k)
     except (MalformedReply, TypeError, ValueError):
         return None
     have_ids = all(chunk.token_ids is not None for chunk in answer.chunks)
@@ -144,7 +157,7 @@ def sample_of(answer: Answer, request_id: str, *, speculates: bool | None) -> Sa
         ttft_ms=chunks[0].elapsed_ms if chunks else answer.finished_ms,
         e2el_ms=chunks[-1].elapsed_ms if chunks else answer.finished_ms,
         chunk_ms=tuple([chunk.elapsed_ms for chunk in chunks]),
-        chunk_tokens=tuple([len(chunk_ids) for chunk_ids in ids]),
+        chunk_tokens=tuple([len(chunk_ids) for chunk_ids in ids]) or _counted_tokens(chunks),
         token_ids=token_ids,
         output_tokens=answer.completion_tokens if not ids else len(token_ids),
         prompt_tokens=answer.prompt_tokens,
@@ -152,6 +165,14 @@ def sample_of(answer: Answer, request_id: str, *, speculates: bool | None) -> Sa
         per_step_drafted=counts.per_step_drafted if counts else () if counted else None,
         totals=None if counted else answer.totals,
     )
+
+
+def _counted_tokens(chunks: Sequence[Chunk]) -> tuple[int, ...]:
+    """Tokens per chunk by the request's totals; empty where those are not to be believed."""
+    totals = [chunk.totals.tokens for chunk in chunks if chunk.totals is not None]
+    sizes = tuple([now - before for before, now in pairwise([0, *totals])])
+    believed = len(sizes) == len(chunks) and all(0 < size <= MAX_MERGED for size in sizes)
+    return sizes if believed else ()
 
 
 def _take(answer: Answer, chunk: Chunk) -> None:

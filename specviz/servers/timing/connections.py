@@ -147,9 +147,11 @@ class Connection(asyncio.Protocol):
 
 
 class Connections:
-    """Connections to one server: as many as requests are under way, used again."""
+    """Connections to one server: as many as requests are under way, used again if `reused`."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], *, stall_timeout_s: float) -> None:
+    def __init__(
+        self, url: str, headers: Mapping[str, str], *, stall_timeout_s: float, reused: bool = True
+    ) -> None:
         parts = urlsplit(url)
         assert parts.hostname is not None
         self._address = (parts.hostname, parts.port or (443 if parts.scheme == "https" else 80))
@@ -158,6 +160,7 @@ class Connections:
         common = {"Host": parts.netloc.rpartition("@")[2], **headers}
         self._head = "".join(f"{name}: {value}\r\n" for name, value in common.items())
         self._stall_timeout_s = stall_timeout_s
+        self._reused = reused
         self._idle: list[Connection] = []
 
     async def post(
@@ -183,7 +186,7 @@ class Connections:
         status = await connection.exchange(
             request, reads, self._stall_timeout_s, most_bytes, last_sign
         )
-        if connection.keeps_alive():
+        if self._reused and connection.keeps_alive():
             connection.idle_since_s = time.perf_counter()
             self._idle.append(connection)
         else:

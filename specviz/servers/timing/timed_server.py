@@ -61,7 +61,10 @@ class TimedServer:
         self.stall_timeout_s = stall_timeout_s
         self._http = http
         self._connections = Connections(
-            server.url, _headers(server.url), stall_timeout_s=stall_timeout_s
+            server.url,
+            _headers(server.url),
+            stall_timeout_s=stall_timeout_s,
+            reused=server.dialect.keeps_alive,
         )
         self._caches: bool | None = None
 
@@ -95,7 +98,7 @@ class TimedServer:
         if status != 200:
             answered = b"".join(piece for _, piece in reads)
             raise status_error(status, answered, self.server, self.model)
-        answer = read_answer(reads, sent_s, self.server.dialect, self.server.capabilities)
+        answer = read_answer(reads, sent_s, self.server.dialect, self.server.capabilities, self.k)
         if failure is not None and not answer.done:
             raise failure
         if answer.finish_reason is None:
@@ -103,7 +106,10 @@ class TimedServer:
         return sample_of(answer, request_id, speculates=self.server.capabilities.speculates)
 
     async def counters(self) -> SpecCounters | None:
-        """The server's speculation counters now; None where there are none to believe."""
+        """The server's speculation counters now; None where there are none to believe, or where it
+        drafts nothing."""
+        if self.server.capabilities.speculates is False:
+            return None
         return self._read_from(await self._metrics(), self.server.dialect.counters)
 
     async def request_times(self) -> RequestTimes | None:
@@ -129,7 +135,7 @@ class TimedServer:
     def _body(self, prompt: Prompt, sampling: Sampling) -> bytes:
         uncached = self.server.dialect.uncached() if self._caches else {}
         fields = request_fields(self.model, prompt, sampling, self.server.dialect)
-        return json.dumps({**fields, **self.server.dialect.extra_body, **uncached}).encode()
+        return json.dumps({**self.server.dialect.extra_body, **fields, **uncached}).encode()
 
     @staticmethod
     def _read_from(page: str, read: Callable[[str], T | None]) -> T | None:

@@ -26,8 +26,13 @@ class Where(StrEnum):
 
     APP = "app"
     VLLM = "vllm"
+    LLAMA_CPP = "llama.cpp"
     URL = "url"
     NAMED = "named"
+
+
+ENGINES = {Where.APP: EngineKind.EMBEDDED, Where.LLAMA_CPP: EngineKind.LLAMA_CPP}
+"""vLLM elsewhere: a server at a URL says itself what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +160,7 @@ def form_of(plan: Plan) -> FormPlan:
 def _arm_table(arm: FormArm, number: int) -> dict[str, Any]:
     """One [[arms]] entry: only what applies to where the arm is answered."""
     table: dict[str, Any] = {
-        "engine": EngineKind.EMBEDDED.value if arm.where == Where.APP else EngineKind.VLLM.value,
+        "engine": ENGINES.get(Where(arm.where), EngineKind.VLLM).value,
         "method": None if arm.method == ASK else arm.method,
         "base_only": arm.base_only or None,
     }
@@ -174,7 +179,7 @@ def _arm_table(arm: FormArm, number: int) -> dict[str, Any]:
     table |= {"model": arm.model.strip(), "draft": arm.draft.strip() if arm.has_draft else None}
     if arm.where == Where.VLLM:
         table["vllm_flags"] = arm.extras.strip()
-    else:
+    elif arm.where == Where.APP:
         table["options"] = _options(arm.extras, number)
     return _present(table)
 
@@ -232,7 +237,8 @@ def _where(arm: PlanArm) -> Where:
         return Where.NAMED
     if arm.config.server_url:
         return Where.URL
-    return Where.APP if arm.config.engine is EngineKind.EMBEDDED else Where.VLLM
+    started = (where for where, engine in ENGINES.items() if engine is arm.config.engine)
+    return next(started, Where.VLLM)
 
 
 def _present(table: Mapping[str, Any]) -> dict[str, Any]:

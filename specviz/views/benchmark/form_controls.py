@@ -14,13 +14,14 @@ from specviz.views.benchmark.state import arm_key, common, field_key, weight_key
 WHERE_NAMES = {
     Where.APP: "in the app",
     Where.VLLM: "vLLM, started here",
+    Where.LLAMA_CPP: "llama.cpp, started here",
     Where.URL: "a server at a URL",
     Where.NAMED: "a named server",
 }
 WHERE_HELP = (
-    "in the app: the embedded engine. vLLM, started here: specviz starts a server for the arm and "
-    "stops it. a server at a URL: already running, with its own K and draft. a named server: the "
-    "same, one of the Servers page."
+    "in the app: the embedded engine. vLLM or llama.cpp, started here: specviz starts a server for "
+    "the arm and stops it. a server at a URL: already running, with its own K and draft. a named "
+    "server: the same, one of the Servers page."
 )
 K_HELP = (
     "Draft tokens per step. One arm per K: 5, or 3, 5, 8, or 1-15. Empty: the method's own default."
@@ -40,7 +41,7 @@ SERVERS_HELP = "How many servers are loaded side by side. Empty: four on a CPU, 
 
 _WIDTHS = [19, 16, 10, 20, 16, 20, 8, 5]
 _HEADS = ("Where", "Method", "K", "Model or URL", "Draft", "Options or vLLM flags", "Base", "")
-_MODEL_HINTS = {Where.APP: "demo target", Where.VLLM: "demo target", Where.URL: "http://host:8000"}
+_MODEL_HINTS = dict.fromkeys(Where, "demo target") | {Where.URL: "http://host:8000"}
 _EXTRA_HINTS = {Where.APP: "shape=tree", Where.VLLM: "--max-model-len 4096"}
 
 
@@ -104,7 +105,7 @@ def _arm_row(number: int, row: int, arm: FormArm) -> None:
         _text(model, f"{name} of arm {number}", arm_key(row, name), _MODEL_HINTS[place])
     if arm.has_draft:
         _text(draft, f"Draft of arm {number}", arm_key(row, "draft"), "demo draft")
-    if not arm.is_running:
+    if place in _EXTRA_HINTS:
         _text(extras, f"Options of arm {number}", arm_key(row, "extras"), _EXTRA_HINTS[place])
     base.checkbox(
         f"Arm {number} at the first load and temperature only",

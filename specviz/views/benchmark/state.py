@@ -46,6 +46,7 @@ _ARM_FIELDS = tuple(f.name for f in fields(FormArm))
 _METHODS = {
     Where.APP: tuple(method.value for method in Method),
     Where.VLLM: tuple(name for name in methods_at(LivePlace.URL) if name != ASK),
+    Where.LLAMA_CPP: methods_at(LivePlace.LLAMA_CPP),
     Where.URL: methods_at(LivePlace.URL),
     Where.NAMED: methods_at(LivePlace.URL),
 }

@@ -24,12 +24,14 @@ PLACE_NAMES = {
     Place.OFF: "off",
     Place.EMBEDDED: "in the app (embedded)",
     Place.DEMO: "vLLM demo server",
+    Place.LLAMA_CPP: "llama.cpp demo server",
     Place.URL: "a server at a URL",
 }
 PLACE_HELP = (
     "**in the app**: the embedded engine on this machine; needs no server and no GPU, and has "
-    "every method. **vLLM demo server**: specviz starts vLLM here with the demo models. "
-    "**a server at a URL**: vLLM or any running OpenAI-compatible server."
+    "every method. **vLLM demo server**, **llama.cpp demo server**: specviz starts one here with "
+    "the demo models; vLLM names every rejected token, llama.cpp is ready within seconds. "
+    "**a server at a URL**: vLLM, llama.cpp or any running OpenAI-compatible server."
 )
 K_HELP = "How many tokens are drafted per step (num_speculative_tokens); of a tree, all of them."
 SHAPE_HELP = (
@@ -165,4 +167,6 @@ def _short(arm: ArmChoice) -> str:
         name += " tree"
     if arm.has_acceptance and arm.acceptance == "typical":
         name += " not lossless"
-    return name if arm.place is Place.EMBEDDED else f"{name} (vLLM)"
+    if arm.place is Place.EMBEDDED:
+        return name
+    return f"{name} ({'llama.cpp' if arm.place is Place.LLAMA_CPP else 'vLLM'})"

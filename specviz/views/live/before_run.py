@@ -8,7 +8,7 @@ from specviz.runtime import current
 from specviz.servers.launch.pool import ServerPhase
 from specviz.views.live.state import LiveChoice
 from specviz.views.servers.started import slot_line, start_demo
-from specviz.views.shared.arm_choice import Place
+from specviz.views.shared.arm_choice import DEMO_SERVERS, Place
 
 _EMBEDDED = (
     "The arms run **in the app**, with the demo models on this machine: no server, no GPU. These "
@@ -19,6 +19,10 @@ _EMBEDDED = (
 _DEMO = (
     "Arms on a **vLLM demo server** need it loaded first: 15 to 40 seconds and 1.2 GiB of memory "
     "each, once. Arms in the app need no server."
+)
+_LLAMA_CPP = (
+    "Arms on a **llama.cpp demo server** start it in a second or two. It counts accepted and "
+    "rejected tokens exactly and does not name the rejected ones."
 )
 _URL = "Arms at a URL are answered by that server."
 
@@ -37,8 +41,11 @@ def before_the_run(choice: LiveChoice) -> None:
             st.markdown(_EMBEDDED)
         if Place.URL in places:
             st.markdown(_URL)
+        if Place.LLAMA_CPP in places:
+            st.markdown(_LLAMA_CPP)
         if Place.DEMO in places:
             st.markdown(_DEMO)
+        if places & DEMO_SERVERS.keys():
             _demo_servers(choice)
 
 
@@ -61,4 +68,5 @@ def _demo_servers(choice: LiveChoice) -> None:
 def _start_wanted(choice: LiveChoice) -> None:
     for arm in choice.arms:
         if arm.needs_demo_server:
-            start_demo(current().servers, arm.method, arm.k)
+            k = arm.k if arm.drafts else None
+            start_demo(current().servers, arm.method, k, arm.engine)

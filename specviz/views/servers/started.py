@@ -6,6 +6,7 @@ import threading
 
 import streamlit as st
 
+from specviz.config import EngineKind
 from specviz.errors import SpecvizError, UsageError
 from specviz.methods import Method
 from specviz.servers.kinds import demo_spec
@@ -32,14 +33,14 @@ def slot_line(slot: Slot) -> None:
         st.text(f"{spec_title(slot.spec)}: {slot.phase.value}{place}{note}")
 
 
-def start_demo(pool: ServerPool, method: str, k: int) -> None:
+def start_demo(pool: ServerPool, method: str, k: int | None, engine: EngineKind) -> None:
     """Start a demo server, or say why that may not be done from here."""
     try:
         check_may_start()
     except UsageError as error:
         show_error(error)
         return
-    start_in_background(pool, demo_spec(Method(method), k))
+    start_in_background(pool, demo_spec(Method(method), k, engine=engine))
 
 
 def start_in_background(pool: ServerPool, spec: ServerSpec) -> None:

@@ -26,7 +26,12 @@ class Place(StrEnum):
     OFF = "off"
     EMBEDDED = "embedded"
     DEMO = "demo"
+    LLAMA_CPP = "llama.cpp"
     URL = "url"
+
+
+DEMO_SERVERS = {Place.DEMO: EngineKind.VLLM, Place.LLAMA_CPP: EngineKind.LLAMA_CPP}
+"""The places where specviz starts a server with the demo models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,14 @@ class ArmChoice:
 
     @property
     def needs_demo_server(self) -> bool:
-        return self.place is Place.DEMO
+        return self.place in DEMO_SERVERS
+
+    @property
+    def engine(self) -> EngineKind:
+        """A server at a URL says itself what it is, so any kind stands for it."""
+        if self.place is Place.EMBEDDED:
+            return EngineKind.EMBEDDED
+        return DEMO_SERVERS.get(self.place, EngineKind.VLLM)
 
     @property
     def drafts(self) -> bool:
@@ -92,7 +104,7 @@ class ArmChoice:
         options = self.options()
         parse_options(options)
         return RunConfig(
-            engine=EngineKind.EMBEDDED if self.place is Place.EMBEDDED else EngineKind.VLLM,
+            engine=self.engine,
             method=None if self.method == ASK else Method(self.method),
             k=self.k if self.drafts else None,
             sampling=sampling,
@@ -124,16 +136,16 @@ def methods_at(place: Place) -> tuple[str, ...]:
     """The methods that a place offers, as the Method control lists them."""
     if place is Place.URL:
         return (*(method.value for method in served_by(VLLM)), ASK)
-    if place is Place.DEMO:
-        return tuple(method.value for method in demo_methods())
+    if place in DEMO_SERVERS:
+        return tuple(method.value for method in demo_methods(DEMO_SERVERS[place]))
     return tuple(method.value for method in Method)
 
 
-def demo_methods() -> tuple[Method, ...]:
-    """What a vLLM server with the demo models can do on this machine."""
-    return tuple(method for method in served_by(VLLM) if _demo_can(method))
+def demo_methods(kind: str = VLLM) -> tuple[Method, ...]:
+    """What a server with the demo models can do on this machine."""
+    return tuple(method for method in served_by(kind) if _demo_can(method, kind))
 
 
-def _demo_can(method: Method) -> bool:
-    package = METHODS[method].servers[VLLM].package
+def _demo_can(method: Method, kind: str) -> bool:
+    package = METHODS[method].servers[kind].package
     return package is None or find_spec(package) is not None

@@ -184,6 +184,8 @@ def test_what_is_no_plan_is_one_sentence_that_names_the_setting(text: str, says:
         ("engine = 'vllm'\nmethod = 'swift'", "vLLM does not have"),
         ("engine = 'vllm'\nmethod = 'ngram'\noptions = {dtype = 'float32'}", "vllm_flags"),
         ("engine = 'vllm'\nserver_url = 'http://x'\nvllm_flags = '--seed 1'", "server_url"),
+        ("engine = 'llama.cpp'\nmethod = 'eagle3'", "llama.cpp does not have"),
+        ("engine = 'llama.cpp'\nmethod = 'ngram'\nvllm_flags = '--seed 1'", "vllm_flags are"),
     ],
 )
 def test_an_arm_that_cannot_run_is_named_before_anything_starts(arm: str, says: str) -> None:

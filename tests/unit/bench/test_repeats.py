@@ -18,7 +18,7 @@ from specviz.bench import machine_watch
 from specviz.bench.plan import Load
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import document, results_of, samples_of
-from specviz.commands.bench_tables import print_results
+from specviz.commands.benchmark.tables import print_results
 from specviz.config import Prompt
 from specviz.errors import EngineError
 from specviz.known_facts import facts_of_benchmark

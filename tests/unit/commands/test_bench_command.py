@@ -14,9 +14,9 @@ import pytest
 from rich.console import Console
 
 from specviz.bench.progress import ArmProgress, BenchPhase, Progress
-from specviz.commands import bench_run
-from specviz.commands.bench_run import duration, plan_path, shipped_plans
-from specviz.commands.bench_tables import print_results, speedup_text
+from specviz.commands.benchmark import run as bench_run
+from specviz.commands.benchmark.run import duration, plan_path, shipped_plans
+from specviz.commands.benchmark.tables import print_results, speedup_text
 from specviz.errors import UsageError
 from specviz.paths import PLANS
 

@@ -57,6 +57,13 @@ def test_the_demo_server_offers_suffix_only_with_its_package(
     assert {Method.BASELINE, Method.DRAFT_MODEL, Method.NGRAM} <= set(offered)
 
 
+def test_a_llama_cpp_demo_server_offers_what_it_drafts_with() -> None:
+    assert methods_at(Place.LLAMA_CPP) == ("baseline", "draft_model", "ngram")
+    config = ArmChoice(Place.LLAMA_CPP, "draft_model", shape="tree").config(SAMPLING)
+    assert (config.engine, config.k, config.options) == (EngineKind.LLAMA_CPP, 5, {})
+    assert config.starts_server
+
+
 def test_options_that_do_not_apply_are_left_out() -> None:
     arm = ArmChoice(Place.EMBEDDED, "ngram", shape="tree", acceptance="typical", dtype="float32")
     assert arm.options() == {"dtype": "float32"}

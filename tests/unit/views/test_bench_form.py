@@ -6,6 +6,7 @@ import pytest
 
 from specviz.bench.plan import Load, Plan
 from specviz.bench.plan_toml import parse_plan
+from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.methods import Method
 from specviz.paths import PLANS
@@ -133,6 +134,14 @@ def test_every_method_can_be_written() -> None:
     for method in Method:
         (arm,) = plan_of(FormPlan(arms=(FormArm(method=method.value, ks="2"),))).arms
         assert arm.config.method is method
+
+
+def test_an_arm_on_llama_cpp_is_written_and_read_back() -> None:
+    row = FormArm(Where.LLAMA_CPP.value, "ngram", ks="4", extras="left over")
+    plan = plan_of(FormPlan(arms=(row,)))
+    assert plan.arms[0].config.engine is EngineKind.LLAMA_CPP
+    assert plan.arms[0].config.options == {}
+    assert form_of(plan).arms[0].where == Where.LLAMA_CPP.value
 
 
 def test_a_named_server_passes_through_the_form() -> None:

@@ -22,7 +22,7 @@ from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import read_plan
 from specviz.bench.progress import Progress
 from specviz.bench.results import document
-from specviz.commands.bench_tables import print_results
+from specviz.commands.benchmark.tables import print_results
 from specviz.config import RunStatus
 from specviz.errors import UsageError
 from specviz.paths import PLANS

@@ -21,6 +21,6 @@ def bench(
     as_json: JsonOption = False,
 ) -> None:
     """Run a benchmark plan: arms are interleaved, results stored, and it can be resumed."""
-    from specviz.commands.bench_run import run_bench
+    from specviz.commands.benchmark.run import run_bench
 
     raise typer.Exit(run_bench(plan, db, resume, as_json=as_json))

@@ -1,0 +1,1 @@
+"""`specviz bench`: a plan with progress, its tables, and benchmarks that are stored."""

@@ -1,0 +1,7 @@
+"""A Hugging Face Llama folder as a GGUF file, without torch.
+
+gguf_file.py   one folder into one file
+vocabulary.py  the tokenizer in GGUF's words
+weights.py     the tensors, as float32
+cache.py       files written once per model, for servers that are started here
+"""

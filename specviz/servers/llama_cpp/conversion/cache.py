@@ -1,0 +1,45 @@
+"""GGUF files of models that servers were started with: written once, used again.
+
+They are not shipped: the demo family's would add 67 MB to the repository for what is written in
+about a second.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from specviz.servers.llama_cpp.conversion.gguf_file import read_llama, write_gguf
+
+FORMAT = "1"
+"""Of what is written here; another one makes every cached file again."""
+
+
+def gguf_of(model: Path) -> Path:
+    """The GGUF file of a model: itself, or of a Hugging Face folder the one in the cache, written
+    now if the folder has changed since.
+
+    Raises UsageError for a folder that is not a plain Llama.
+    """
+    if model.is_file():
+        return model
+    read_llama(model)
+    file = cache_folder() / f"{model.name}-{_fingerprint(model)}.gguf"
+    if not file.is_file():
+        write_gguf(model, file)
+    return file
+
+
+def cache_folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "specviz" / "gguf"
+
+
+def _fingerprint(folder: Path) -> str:
+    """Of the folder's place and of every file's name, size and time of change."""
+    found = hashlib.sha256(f"{FORMAT} {folder.resolve()}".encode())
+    for file in sorted(folder.iterdir()):
+        about = file.stat()
+        found.update(f"\0{file.name} {about.st_size} {about.st_mtime_ns}".encode())
+    return found.hexdigest()[:16]
