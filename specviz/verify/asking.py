@@ -21,8 +21,8 @@ from specviz.servers.timing.timed_server import TimedServer, open_timed_server
 from specviz.trace import Trace, fold
 from specviz.verify.evidence import (
     Answered,
+    Drawn,
     Greedy,
-    Sequences,
     Speculated,
     Timing,
     TracingCost,
@@ -165,14 +165,15 @@ async def _answer(engine: ServerEngine, prompt: Prompt, sampling: Sampling) -> T
     return fold([event async for event in engine.generate(prompt, sampling)])
 
 
-async def _sampled(timed: TimedServer, size: Size) -> tuple[Sequences, ...]:
+async def _sampled(timed: TimedServer, size: Size) -> tuple[tuple[Drawn, ...], ...]:
     """`size.answers` answers to each prompt, the prompts in turn."""
     sampling = Sampling(size.temperature, max_tokens=size.sampled_tokens)
     gate = asyncio.Semaphore(size.at_once)
 
-    async def one(prompt: Prompt) -> tuple[int, ...]:
+    async def one(prompt: Prompt) -> Drawn:
         async with gate:
-            return (await timed.sample(prompt, sampling)).token_ids
+            answer = await timed.sample(prompt, sampling)
+        return Drawn(answer.token_ids, answer.text)
 
     prompts = held_out(size.sampled_prompts)
     answers = await asyncio.gather(*(one(prompt) for prompt in prompts * size.answers))

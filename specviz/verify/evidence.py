@@ -9,8 +9,13 @@ from specviz.servers.client.probe import FoundServer
 from specviz.servers.metrics import RequestTimes, SpecCounters
 from specviz.trace import Trace
 
-Sequences = tuple[tuple[int, ...], ...]
-"""Token ids of sampled answers to one prompt."""
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One sampled answer; without ids where the server streams none."""
+
+    token_ids: tuple[int, ...]
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +49,11 @@ class TracingCost:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One server's answers. `sampled` is by prompt, in the order in which they were asked."""
+    """One server's answers; `sampled` [prompts, answers] is to the first of the greedy prompts."""
 
     server: FoundServer
     greedy: tuple[Greedy, ...]
-    sampled: tuple[Sequences, ...]
+    sampled: tuple[tuple[Drawn, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from specviz.analysis.same_distribution import ALPHA, Asked, same_distribution
 from specviz.analysis.text import percent
-from specviz.verify.evidence import Answered
+from specviz.verify.evidence import Answered, Drawn
 from specviz.verify.finding import Finding, Outcome
 
 CHECK, TITLE = "sampling", "Sampled answers follow the baseline's distribution"
 
 
 def sampled(baseline: Answered, speculating: Answered, temperature: float) -> Finding:
-    longest = max((len(one) for prompt in baseline.sampled for one in prompt), default=0)
-    prompts = [
-        Asked(plain, other, greedy.trace.token_ids[:longest])
-        for plain, other, greedy in zip(
-            baseline.sampled, speculating.sampled, speculating.greedy, strict=False
-        )
-        if any(plain) and any(other)
-    ]
+    prompts = compared(baseline, speculating)
     if not prompts:
-        sentence = "The servers stream no token ids, so that answers cannot be compared."
+        sentence = "No sampled answers came back."
         return Finding(CHECK, TITLE, Outcome.NOT_MEASURED, sentence)
     found = same_distribution(prompts)
     figures = {
@@ -47,3 +42,26 @@ def sampled(baseline: Answered, speculating: Answered, temperature: float) -> Fi
     sentence = f"No difference in {asked} (p = {found.p_value:.2f}); {power}."
     outcome = Outcome.NOT_MEASURED if found.noticed_share is None else Outcome.HOLDS
     return Finding(CHECK, TITLE, outcome, sentence, figures)
+
+
+def compared(baseline: Answered, speculating: Answered) -> list[Asked]:
+    """The answers as token ids, or as characters where one of the servers streams no ids: shuffling
+    is sound on either, and tokens notice more."""
+    answers = [drawn for side in (baseline, speculating) for one in side.sampled for drawn in one]
+    has_ids = all(drawn.token_ids or not drawn.text for drawn in answers)
+
+    def units(token_ids: Sequence[int], text: str) -> Sequence[int]:
+        return token_ids if has_ids else [ord(character) for character in text]
+
+    def all_units(drawn: Sequence[Drawn]) -> list[Sequence[int]]:
+        return [units(one.token_ids, one.text) for one in drawn]
+
+    sides = zip(baseline.sampled, speculating.sampled, speculating.greedy, strict=False)
+    found = []
+    for plain, other, greedy in sides:
+        first, second = all_units(plain), all_units(other)
+        longest = max(map(len, [*first, *second]), default=0)
+        if longest:
+            best = units(greedy.trace.token_ids, greedy.trace.text)[:longest]
+            found.append(Asked(first, second, best))
+    return found

@@ -20,7 +20,7 @@ from specviz.trace import (
     Trace,
     Verdict,
 )
-from specviz.verify.evidence import Answered, Greedy, Speculated, Timing, TracingCost
+from specviz.verify.evidence import Answered, Drawn, Greedy, Speculated, Timing, TracingCost
 
 IDS = (11, 12, 13, 14)
 PROMPT_IDS = (1, 2, 3)
@@ -93,7 +93,8 @@ GAPS = (3.0, 3.0, 3.0, 0.1)
 
 
 def answered(of: FoundServer, trace: Trace, sampled: tuple[tuple[int, ...], ...] = ()) -> Answered:
-    return Answered(of, tuple(Greedy(prompt, trace, GAPS) for prompt in PROMPTS), (sampled,))
+    drawn = tuple(Drawn(ids, "".join(f" t{token}" for token in ids)) for ids in sampled)
+    return Answered(of, tuple(Greedy(prompt, trace, GAPS) for prompt in PROMPTS), (drawn,))
 
 
 def speculated(trace: Trace | None = None, **changes: object) -> Speculated:

@@ -183,6 +183,11 @@ def test_sampled_answers_of_another_distribution_fail(monkeypatch: pytest.Monkey
     repeated = (tuple(traced().token_ids),) * 60
     other = sampled(baseline, answered(SPECULATING, plain(), repeated), 1)
     assert other.outcome is Outcome.FAILS
+    without_ids = [
+        replace(one, sampled=tuple(tuple(replace(d, token_ids=()) for d in p) for p in one.sampled))
+        for one in (baseline, answered(SPECULATING, plain(), repeated))
+    ]
+    assert sampled(*without_ids, 1).outcome is Outcome.FAILS  # by their characters
     silent = sampled(answered(BASELINE, plain()), answered(SPECULATING, plain()), 1)
     assert silent.outcome is Outcome.NOT_MEASURED
 
