@@ -52,7 +52,7 @@ def compare(baseline: Trace, method: Trace) -> Comparison | None:
 
 
 def _same_by(*traces: Trace) -> Callable[[EmittedToken, EmittedToken], bool] | None:
-    """How to tell whether two tokens are the same one, None where that cannot be told."""
+    """How to tell whether two tokens are the same one, None where that cannot be known."""
     named = [all(token.token_id is not None for token in trace.emitted) for trace in traces]
     if all(named):
         return lambda one, other: one.token_id == other.token_id

@@ -31,7 +31,7 @@ def flat(raw: Config) -> dict[str, Any]:
 
 
 def flat_head(raw: Config) -> dict[str, Any]:
-    """`raw` with Speculators' nested layer; what stands next to the layer wins, but its type."""
+    """`raw` with Speculators' nested layer; what is next to the layer wins, but its type."""
     layer = raw.get(LAYER_CONFIG)
     if not isinstance(layer, dict):
         return dict(raw)

@@ -35,7 +35,7 @@ HEAD_KEYS = (
     *("draft_vocab_size", "target_hidden_size", "tie_word_embeddings", LAYERS_KEY, EAGLE_CONFIG),
     *("norm_before_residual", "norm_before_fc", "fc_norm", "norm_output"),
 )
-"""What stands next to the layer's configuration in a Speculators folder."""
+"""What is next to the layer's configuration in a Speculators folder."""
 OWN_PREFIX = "specviz_"
 SPECULATORS_KEYS = (SPECULATORS_TYPE, SPECULATORS_CONFIG, "speculators_version")
 FORMATS = (Format.SPECULATORS, Format.SPECFORGE)
@@ -44,7 +44,7 @@ FORMATS = (Format.SPECULATORS, Format.SPECFORGE)
 def convert(head: Path, to: Format, target: str, out: Path) -> None:
     """Write the head in `head` to the new folder `out`, in the format `to`.
 
-    `target` is the folder of the head's target; a Speculators folder names it as it stands here.
+    `target` is the folder of the head's target; a Speculators folder names it as it is given here.
     Raises UsageError for a head that is broken or that the format cannot hold.
     """
     folder = Path(target).expanduser()

@@ -1,4 +1,4 @@
-"""In which format a draft or head is written, told by its configuration and its tensors' names."""
+"""In which format a draft or head is written, from its configuration and its tensors' names."""
 
 from __future__ import annotations
 

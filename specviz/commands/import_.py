@@ -69,7 +69,7 @@ def _imported(files: list[Path], labels: ImportLabels, db: Location | None) -> l
             raise UsageError(f"There is no file {file}.")
     try:
         with open_store(db or default_location()) as store:
-            return _each(files, lambda file: _told(import_file(store, file, labels)))
+            return _each(files, lambda file: _described(import_file(store, file, labels)))
     except StoreBusy as busy:
         url, secret = busy.url, busy.secret
         if url is None:
@@ -88,7 +88,7 @@ def _each(files: list[Path], take: Take) -> list[dict[str, Any]]:
     return outcomes
 
 
-def _told(imported: Imported) -> dict[str, Any]:
+def _described(imported: Imported) -> dict[str, Any]:
     return {**imported.to_dict(), "sentence": imported.sentence}
 
 

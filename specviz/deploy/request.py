@@ -100,7 +100,7 @@ class Request:
         return self.tensor_parallel * self.pipeline_parallel
 
     def in_folder(self, path: str) -> str:
-        """A file's path as it stands in the command."""
+        """A file's path as the command names it."""
         return f"{self.folder.rstrip('/')}/{path}" if self.folder else path
 
 

@@ -33,8 +33,8 @@ def _server(server: NamedServer, health: Health | None) -> dict[str, Any]:
 
 def _health(server: NamedServer, health: Health) -> dict[str, Any]:
     found = health.found
-    told = found and found.capabilities
-    method, k = told.settled(None, None) if told else (None, None)
+    offers = found and found.capabilities
+    method, k = offers.settled(None, None) if offers else (None, None)
     return {
         "reachable": health.is_up,
         "checked_at": health.checked_at.isoformat(),
@@ -43,11 +43,11 @@ def _health(server: NamedServer, health: Health) -> dict[str, Any]:
         "kind": found and found.dialect.engine.value,
         "software": found and (found.software or found.dialect.name),
         "model": found and found.model,
-        "speculates": told and told.speculates,
+        "speculates": offers and offers.speculates,
         "method": method and method.value,
         "k": k,
-        "draft": told and told.draft,
-        "fidelity": told and told.expected_fidelity.value,
+        "draft": offers and offers.draft,
+        "fidelity": offers and offers.expected_fidelity.value,
         "lossless": is_lossless(health),
         "running": health.load.running,
         "acceptance": health.acceptance and _acceptance(health.acceptance),

@@ -21,7 +21,7 @@ DEADLINE_S = 10.0
 """Of one check: a server that takes longer is down to whoever waits for an answer."""
 
 IDENTIFY_EVERY_S = 60.0
-"""In between only `/metrics` is read, because identifying asks several pages."""
+"""In between only the metrics page is read, because identifying asks several pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +104,16 @@ class WatchedServer:
             self._http = None
 
     async def _ask(self) -> str:
-        """Its `/metrics`, empty where there is none; identifies it first where that is due."""
+        """Its metrics page, empty where there is none; identifies it first where that is due."""
         if self._http is None:
             self._http = client_of(self.url)
         now_s = self._clock()
         if self._down_since is not None or now_s - self._identified_s >= IDENTIFY_EVERY_S:
             self._found = await probe(self.url, self._http)
             self._identified_s = now_s
+        assert self._found is not None
         try:
-            page = await read_page(self._http, f"{self.url}/metrics")
+            page = await read_page(self._http, f"{self.url}{self._found.dialect.metrics_path}")
         except httpx2.TransportError as error:
             raise ServerUnreachable(
                 f"The server at {self.url} stopped answering ({str(error) or 'connection lost'})."

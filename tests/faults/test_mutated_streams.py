@@ -30,7 +30,7 @@ from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampli
 from specviz.errors import EngineError, SpecvizError
 from specviz.live.record import answer
 from specviz.sample import Sample
-from specviz.servers.client import request as request_module
+from specviz.servers.client import arrivals
 from specviz.servers.client.engine import ServerEngine
 from specviz.servers.client.limits import most_tokens
 from specviz.servers.client.probe import probe
@@ -67,7 +67,7 @@ class Figures:
 
 @pytest.fixture(autouse=True)
 def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_module, "TRACE_GRACE_S", STALL_S)
+    monkeypatch.setattr(arrivals, "TRACE_GRACE_S", STALL_S)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from specviz.analysis.acceptance import definitions as d
 
 @dataclass(frozen=True, slots=True)
 class RequestCounts:
-    """One request: `num_drafts` steps that drafted `num_draft_tokens`; None: not told."""
+    """One request: `num_drafts` steps that drafted `num_draft_tokens`; None: not reported."""
 
     num_drafts: int | None
     num_draft_tokens: int | None
@@ -22,7 +22,7 @@ class RequestCounts:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """All requests together, and each one where it is known. None: not told.
+    """All requests together, and each one where it is known. None: not reported.
 
     `rates` are accepted at position 1, 2, … / drafting steps.
     """
@@ -102,11 +102,11 @@ def _accepted(of: RequestCounts | Counts) -> float | None:
 
 def _per_chunk(counts: Counts) -> float | None:
     """The first chunk of an answer holds the token of the prompt's pass."""
-    told = [one for one in counts.requests if one.output_tokens and one.chunks]
-    if not told or len(told) < len(counts.requests):
+    known = [one for one in counts.requests if one.output_tokens and one.chunks]
+    if not known or len(known) < len(counts.requests):
         return None
-    tokens = sum(one.output_tokens or 0 for one in told) - len(told)
-    return _ratio(tokens, sum(one.chunks or 0 for one in told) - len(told))
+    tokens = sum(one.output_tokens or 0 for one in known) - len(known)
+    return _ratio(tokens, sum(one.chunks or 0 for one in known) - len(known))
 
 
 def _sum(values: Sequence[int | None]) -> int | None:

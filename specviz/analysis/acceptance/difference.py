@@ -15,7 +15,7 @@ SAME = 0.001
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Report:
     """One arm: what it calls acceptance, and what is known of its drafts."""
 
     name: str
@@ -24,8 +24,8 @@ class Told:
 
     def figures(self) -> dict[str, Computed]:
         """Every definition: as reported where the tool reports it, else from the counts."""
-        told = {one.definition.key: Computed(one.value) for one in self.reported}
-        return {**computed(self.counts), **told}
+        said = {one.definition.key: Computed(one.value) for one in self.reported}
+        return {**computed(self.counts), **said}
 
     def called(self, word: Word) -> tuple[Definition, float, str] | None:
         """What the tool calls the `word`: the definition, the value, the tool's own name for it.
@@ -52,7 +52,7 @@ class Difference:
     sentences: tuple[str, ...]
 
 
-def differences(reference: Told, other: Told) -> list[Difference]:
+def differences(reference: Report, other: Report) -> list[Difference]:
     """One per word that both have a figure for."""
     found = []
     for word in Word:
@@ -66,7 +66,7 @@ def differences(reference: Told, other: Told) -> list[Difference]:
 Called = tuple[Definition, float, str]
 
 
-def _sentences(one: Told, first: Called, two: Told, second: Called) -> list[str]:
+def _sentences(one: Report, first: Called, two: Report, second: Called) -> list[str]:
     definition, value, _ = first
     other_definition, other_value, _ = second
     head = [_said(one, first), _said(two, second)]
@@ -80,10 +80,10 @@ def _sentences(one: Told, first: Called, two: Told, second: Called) -> list[str]
     return [*head, _explained(common, own, others, other_value - value)]
 
 
-def _said(told: Told, called: Called) -> str:
+def _said(report: Report, called: Called) -> str:
     definition, value, name = called
     source = f"reports {digits(value)} as “{name}”" if name else f"comes to {digits(value)}"
-    return f"{told.name} {source}: {definition.name}, {definition.symbols}."
+    return f"{report.name} {source}: {definition.name}, {definition.symbols}."
 
 
 def _of_one_definition(value: float, other: float) -> str:
@@ -110,13 +110,13 @@ def _explained(common: Definition, own: float, others: float, apart: float) -> s
     )
 
 
-def _no_common(one: Told, two: Told) -> str:
+def _no_common(one: Report, two: Report) -> str:
     """What would have to be in the files."""
     lacking = []
-    for told in (one, two):
-        missing = [found.lacks for found in told.figures().values() if found.lacks]
+    for report in (one, two):
+        missing = [found.lacks for found in report.figures().values() if found.lacks]
         if missing:
-            lacking.append(f"{told.name} lacks {' and '.join(dict.fromkeys(missing))}")
+            lacking.append(f"{report.name} lacks {' and '.join(dict.fromkeys(missing))}")
     return f"Neither can be turned into the other: {'; '.join(lacking)}."
 
 

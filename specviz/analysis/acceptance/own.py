@@ -11,7 +11,7 @@ from specviz.analysis.compare.positions import rates_by_position
 def counts_of_requests(requests: pd.DataFrame) -> Counts:
     """Of finished requests; see `analysis.compare.paired` for the columns.
 
-    Those whose server does not tell count as not told, so that no sum leaves them out.
+    Those whose server does not report count as not known, so that no sum leaves them out.
     """
     rows = [
         RequestCounts(

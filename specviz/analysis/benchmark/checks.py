@@ -22,7 +22,7 @@ def counter_checks(
     """
     if samples.empty or rounds.empty:
         return ()
-    return tuple(_checks(arms, rounds.join(_told(samples), on="round_id")))
+    return tuple(_checks(arms, rounds.join(_reported(samples), on="round_id")))
 
 
 def _checks(arms: Sequence[ArmState], rounds: pd.DataFrame) -> Iterator[CounterCheck]:
@@ -37,7 +37,7 @@ def _checks(arms: Sequence[ArmState], rounds: pd.DataFrame) -> Iterator[CounterC
             yield CounterCheck(arm.arm, arm.arm_index, **sums, rounds_without=without)
 
 
-def _told(samples: pd.DataFrame) -> pd.DataFrame:
+def _reported(samples: pd.DataFrame) -> pd.DataFrame:
     """By round_id: the sums of the requests' counts, and whether they are `whole`."""
     finished = samples["status"] == "finished"
     whole = finished & samples[COUNTS].notna().all(axis=1)

@@ -11,15 +11,13 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
-from enum import Enum
 from typing import Protocol
-
-import httpx2
 
 from specviz.config import Prompt, Sampling
 from specviz.errors import MalformedReply
 from specviz.methods import Method, record_of
 from specviz.servers.checked import excerpt
+from specviz.servers.client.arrivals import Arrivals
 from specviz.servers.client.chunks import Chunk
 from specviz.servers.client.counted_steps import counted_steps
 from specviz.servers.client.failures import cut_off
@@ -42,19 +40,6 @@ from specviz.trace import (
     Step,
     StepsRevised,
 )
-
-TRACE_GRACE_S = 5.0
-"""How long to wait for all that is missing of the trace once the answer is complete."""
-
-
-class Ended(Enum):
-    """Marks in the inbox: nothing more comes of the answer, of the trace."""
-
-    ANSWER = "answer"
-    TRACE = "trace"
-
-
-Item = Chunk | TraceRecord | Ended | Exception
 
 
 class AnswerSource(Protocol):
@@ -100,7 +85,7 @@ class RequestInFlight:
         self.index = 0  # of the next step
         self.chunk = 0  # first chunk without a step
         self.records: deque[TraceRecord] = deque()  # those without a step
-        self.trace_problem: str | None = None  # why the trace is not believed
+        self.trace_problem: str | None = None  # that it has besides those of its own reader
         self.problem: str | None = None  # what chunks say beyond the text and is not believed
         self.prompt_token_ids: tuple[int, ...] = ()
         self.finish_reason: str | None = None
@@ -114,8 +99,7 @@ class RequestInFlight:
         self.fidelity = Fidelity.INFERRED
         counted = source.server.capabilities.counts_tokens and not source.traced
         self.counts = LiveCounts(source.k) if counted else None  # None: they are not believed
-        self._inbox: asyncio.Queue[Item] = asyncio.Queue()
-        self._tasks: list[asyncio.Task[None]] = []
+        self.arrivals: Arrivals | None = None  # once it is sent
         self._started = time.perf_counter()
 
     def clock(self) -> float:
@@ -130,9 +114,9 @@ class RequestInFlight:
             fidelity = Fidelity.INFERRED  # the plugin is there, but was not asked
         self.fidelity = fidelity
         yield RequestStarted(self.request_id, fidelity)
-        self._start_readers(traced)
+        self.arrivals = self._start(traced)
         try:
-            async with aclosing(self._steps(traced)) as steps:
+            async with aclosing(self._steps(self.arrivals, traced)) as steps:
                 async for step in steps:
                     yield step
             if self.finish_reason is None:
@@ -151,8 +135,10 @@ class RequestInFlight:
             yield revised
         yield self._finished()
 
-    async def _steps(self, traced: bool) -> AsyncGenerator[Step | StepsRevised, None]:
-        async for item in self._items():
+    async def _steps(
+        self, arrivals: Arrivals, traced: bool
+    ) -> AsyncGenerator[Step | StepsRevised, None]:
+        async for item in arrivals.items(self._lacks_records):
             if isinstance(item, Chunk):
                 await self._take_chunk(item)
             else:
@@ -182,63 +168,17 @@ class RequestInFlight:
         return Step(self.index, self.tape.elapsed_ms(self.position + missing), (), emitted)
 
     async def cancel(self) -> None:
-        """Stop reading; closing the answer's connection makes the server drop the request."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        """Stop reading; see `Arrivals.cancel`."""
+        if self.arrivals is not None:
+            await self.arrivals.cancel()
 
-    def _start_readers(self, traced: bool) -> None:
+    def _start(self, traced: bool) -> Arrivals:
         self._started = time.perf_counter()
-        self._tasks = [asyncio.create_task(self._read_answer())]
-        if traced:
-            self._tasks.append(asyncio.create_task(self._read_trace()))
-
-    async def _read_answer(self) -> None:
-        try:
-            async for chunk in self.source.chunks(
-                self.prompt, self.sampling, self.request_id, self.clock
-            ):
-                self._inbox.put_nowait(chunk)
-            self._inbox.put_nowait(Ended.ANSWER)
-        except Exception as error:  # handed to the consumer, which raises it
-            self._inbox.put_nowait(error)
-
-    async def _read_trace(self) -> None:
-        left = most_tokens(self.sampling.max_tokens)
-        try:
-            async for record in self.source.records(self.request_id):
-                left -= 1
-                if left < 0:
-                    raise MalformedReply("it has far more steps than tokens were asked for")
-                if record.emitted:
-                    self._inbox.put_nowait(record)
-        except MalformedReply as error:
-            self.trace_problem = str(error)
-        except (httpx2.HTTPError, OSError):
-            pass  # the answer goes on without; `_revise` says what is missing
-        self._inbox.put_nowait(Ended.TRACE)
-
-    async def _items(self) -> AsyncIterator[Chunk | TraceRecord]:
-        """What both readers bring, until the answer is complete and the trace has caught up."""
-        grace_ends_s: float | None = None  # once the answer is complete
-        trace_open = len(self._tasks) > 1
-        while grace_ends_s is None or (trace_open and self._lacks_records()):
-            if self._inbox.empty() and grace_ends_s is not None:
-                try:
-                    async with asyncio.timeout_at(grace_ends_s):
-                        item = await self._inbox.get()
-                except TimeoutError:
-                    return  # the trace stays incomplete
-            else:
-                item = await self._inbox.get()  # the source gives a silent server up
-            if item is Ended.ANSWER:
-                grace_ends_s = asyncio.get_running_loop().time() + TRACE_GRACE_S
-            elif item is Ended.TRACE:
-                trace_open = False
-            elif isinstance(item, Exception):
-                raise item
-            elif isinstance(item, Chunk | TraceRecord):
-                yield item
+        return Arrivals(
+            self.source.chunks(self.prompt, self.sampling, self.request_id, self.clock),
+            self.source.records(self.request_id) if traced else None,
+            most_tokens(self.sampling.max_tokens),
+        )
 
     async def _take_chunk(self, chunk: Chunk) -> None:
         self.prompt_token_ids = chunk.prompt_token_ids or self.prompt_token_ids
@@ -308,14 +248,14 @@ class RequestInFlight:
 
         `named`: the tokens got their ids at the end.
         """
-        if traced and self._traces() and self.position == len(self.tape.tokens):
+        if traced and not self._trace_problem() and self.position == len(self.tape.tokens):
             return None
         reason = "token ids came with the end; " if named else ""
         if self.source.method is Method.BASELINE and not traced:
             return self._inferred_again(self.fidelity, reason) if named else None
         reason += f"{self.problem}; " if self.problem else ""
-        if traced and self.trace_problem:
-            reason += f"the trace cannot be true: {self.trace_problem}; "
+        if traced and (problem := self._trace_problem()):
+            reason += f"the trace cannot be true: {problem}; "
         elif traced:
             reason += "the trace did not cover the whole answer; "
         server = self.source.server
@@ -343,12 +283,12 @@ class RequestInFlight:
         steps, self.chunk = tuple(self._infer(0)), len(self.tape.chunk_sizes)
         return StepsRevised(steps, fidelity, reason + "chunk sizes")
 
-    def _traces(self) -> bool:
-        """Whether the trace can be believed so far."""
-        return self.trace_problem is None
+    def _trace_problem(self) -> str | None:
+        """Why the trace is not believed; None while it is."""
+        return self.trace_problem or (self.arrivals.problem if self.arrivals else None)
 
     def _lacks_records(self) -> bool:
-        return self._traces() and self.position < len(self.tape.tokens)
+        return not self._trace_problem() and self.position < len(self.tape.tokens)
 
     def _finished(self) -> RequestFinished:
         tokens = self.tape.tokens

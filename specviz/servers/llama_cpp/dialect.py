@@ -30,7 +30,7 @@ def _uncached() -> dict[str, object]:
 
 
 def _caches_prompts(_: str) -> bool:
-    """Every llama.cpp server does unless told otherwise, and no page says."""
+    """Every llama.cpp server does unless a flag says otherwise, and no page says."""
     return True
 
 

@@ -43,7 +43,7 @@ class Staged:
 
 
 def check_file(table: str, path: Path, rows: int | None = None) -> None:
-    """Raises UsageError unless the file is Parquet of `rows` rows, if told, of a likely size."""
+    """Raises UsageError unless the file is Parquet of `rows` rows, if given, of a likely size."""
     try:
         meta = pq.read_metadata(path)
         groups = [meta.row_group(index) for index in range(meta.num_row_groups)]

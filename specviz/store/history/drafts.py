@@ -34,8 +34,8 @@ def read_drafts(cursor: DuckDBPyConnection, elsewhere_id: str) -> tuple[dict[str
         [elsewhere_id],
     )
     requests = tuple(RequestCounts(*one) for one in cursor.fetchall())
-    told = requests if num_requests is not None else ()
-    counts = Counts(drafts, drafted, accepted, output, tuple(rates or ()), told)
+    each = requests if num_requests is not None else ()
+    counts = Counts(drafts, drafted, accepted, output, tuple(rates or ()), each)
     return json.loads(document), counts
 
 

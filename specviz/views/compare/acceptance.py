@@ -15,7 +15,7 @@ from specviz.analysis.acceptance.definitions import (
     UNCONDITIONAL,
     Word,
 )
-from specviz.analysis.acceptance.difference import Told, differences
+from specviz.analysis.acceptance.difference import Report, differences
 from specviz.analysis.acceptance.own import counts_of_requests
 from specviz.analysis.acceptance.tools import SPECVIZ, TOOLS, Tool, reported
 from specviz.analysis.text import counted, digits
@@ -28,18 +28,18 @@ from specviz.views.shared.text import escaped
 
 def definitions(compared: Compared) -> None:
     """Why the figures differ, then every figure under every definition."""
-    told = _told(compared)
-    reference, *others = told
+    reports = _reports(compared)
+    reference, *others = reports
     for other in others:
         if found := differences(reference, other):
             with st.container(border=True):
                 for difference in found:
                     st.markdown(f"**{difference.word.capitalize()}**")
                     st.text("\n".join(difference.sentences))
-    if without := [one.name for one in told if not any(map(one.called, Word))]:
+    if without := [one.name for one in reports if not any(map(one.called, Word))]:
         st.text(f"Nothing drafted, or no acceptance reported: {', '.join(without)}.")
     st.markdown("**Every figure under every definition**")
-    table = figure_table(told)
+    table = figure_table(reports)
     show_figures(table, words={"", "figure", "formula"})
     st.caption(
         "In quotes: as the tool reports it, under that name. Without: computed here from what it "
@@ -48,7 +48,7 @@ def definitions(compared: Compared) -> None:
     )
     with st.expander("The definitions in words"):
         _listed(f"{one.word}, {one.name}: {one.words}." for one in DEFINITIONS)
-    if positions := position_table(told):
+    if positions := position_table(reports):
         st.markdown("**By position**")
         for table, words in positions:
             st.caption(words)
@@ -59,11 +59,11 @@ def definitions(compared: Compared) -> None:
     _listed(OTHER_REASONS)
 
 
-def figure_table(told: Sequence[Told]) -> pd.DataFrame:
+def figure_table(reports: Sequence[Report]) -> pd.DataFrame:
     """One line per definition that anyone has a figure of, one column per arm."""
-    figures = {one.name: one.figures() for one in told}
+    figures = {one.name: one.figures() for one in reports}
     names = {
-        (one.name, figure.definition.key): figure.name for one in told for figure in one.reported
+        (one.name, figure.definition.key): figure.name for one in reports for figure in one.reported
     }
     lines = []
     for definition in DEFINITIONS:
@@ -77,9 +77,9 @@ def figure_table(told: Sequence[Told]) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def position_table(told: Sequence[Told]) -> list[tuple[pd.DataFrame, str]]:
+def position_table(reports: Sequence[Report]) -> list[tuple[pd.DataFrame, str]]:
     """Unconditional and conditional rates by position, with their definitions."""
-    known = {one.name: one.counts.rates for one in told if one.counts.rates}
+    known = {one.name: one.counts.rates for one in reports if one.counts.rates}
     if not known:
         return []
     given = {name: conditional(rates) for name, rates in known.items()}
@@ -108,16 +108,16 @@ def _cell(value: float | None, reported_as: str | None) -> str | None:
     return f"{digits(value)} “{reported_as}”" if reported_as else digits(value)
 
 
-def _told(compared: Compared) -> list[Told]:
+def _reports(compared: Compared) -> list[Report]:
     """In the order of the page. Raises StoreError."""
     runs = {arm.key: counts_of_requests(arm.finished) for arm in compared.runs()}
     found = []
     for arm in compared.arms:
         if isinstance(arm.row, ComparedToolResult):
             document, counts = compared.store.read(read_drafts, arm.key)
-            found.append(Told(arm.name, tuple(reported(arm.row.tool, document)), counts))
+            found.append(Report(arm.name, tuple(reported(arm.row.tool, document)), counts))
         else:
-            found.append(Told(arm.name, (), runs[arm.key]))
+            found.append(Report(arm.name, (), runs[arm.key]))
     return found
 
 
@@ -126,7 +126,7 @@ def _counted(compared: Compared) -> list[str]:
     for arm in compared.arms:
         tool = _tool(arm.row)
         requests = arm.row.requests if isinstance(arm.row, ComparedRun) else arm.row.num_requests
-        how_many = "requests not told" if requests is None else counted(requests, "request")
+        how_many = "requests not reported" if requests is None else counted(requests, "request")
         found.append(f"{arm.name} ({how_many}): {tool.counted}. Read in {tool.source}.")
     return found
 

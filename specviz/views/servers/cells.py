@@ -32,7 +32,7 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`small` stands under the text; `hint` is shown on hover; `curve` has rates, oldest first."""
+    """`small` is below the text; `hint` is shown on hover; `curve` has rates, oldest first."""
 
     text: str
     tone: Tone = Tone.PLAIN

@@ -59,7 +59,7 @@ class ArmChoice:
 
     @property
     def engine(self) -> EngineKind:
-        """A server at a URL says itself what it is, so any kind stands for it."""
+        """A server at a URL is asked what it is, whichever kind is named."""
         if self.place is Place.EMBEDDED:
             return EngineKind.EMBEDDED
         return DEMO_SERVERS.get(self.place, EngineKind.VLLM)

@@ -28,7 +28,7 @@ from scripted_server import chunk, counts, usage
 from specviz.config import Prompt, Sampling
 from specviz.errors import MalformedReply, NotAnOpenAIServer, StreamBroken
 from specviz.methods import Method
-from specviz.servers.client import request
+from specviz.servers.client import arrivals
 from specviz.servers.client.sse import Read
 from specviz.servers.timing.answer import last_news_s, read_answer, sample_of
 from specviz.servers.timing.timed_server import TimedServer
@@ -267,7 +267,7 @@ async def test_a_stream_that_breaks_keeps_tokens_whose_record_is_missing() -> No
 async def test_a_trace_that_never_ends_does_not_keep_an_answer_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(request, "TRACE_GRACE_S", 0.2)
+    monkeypatch.setattr(arrivals, "TRACE_GRACE_S", 0.2)
     nothing = (json.dumps({**FIRST, "emitted": []}) + "\n").encode()
     server = traced([], *ANSWER)
     server.says["/specviz/trace"] = repeating(then=nothing, every_s=0.01)

@@ -112,7 +112,7 @@ def _read_records(documents: Sequence[Any]) -> Reading:
     if left_out := len(documents) - len(records):
         notes.append(f"Warm-up requests are left out: {left_out:,}.")
     if 0 < (counted := sum(map(_counts, records))) < len(records):
-        notes.append(f"The server told acceptance of {counted:,} of {len(records):,} requests.")
+        notes.append(f"The server reported acceptance of {counted:,} of {len(records):,} requests.")
     return [Measured(row, {"engines": sorted(map(str, engines))}, tuple(requests))], tuple(notes)
 
 

@@ -18,7 +18,7 @@ from specviz.analysis.acceptance.counts import (
     conditional,
     summed,
 )
-from specviz.analysis.acceptance.difference import Told, differences
+from specviz.analysis.acceptance.difference import Report, differences
 from specviz.analysis.acceptance.tools import TOOLS, Reported, reported
 
 DATA = Path(__file__).parents[2] / "store" / "data"
@@ -95,14 +95,14 @@ def test_definitions_that_follow_from_each_other(members: list[RequestCounts]) -
     assert found["length_of_requests"] == pytest.approx(fmean(lengths))
 
 
-def aiperf(counts: Counts = Counts()) -> Told:  # noqa: B008 - frozen
+def aiperf(counts: Counts = Counts()) -> Report:  # noqa: B008 - frozen
     document = json.loads((DATA / "aiperf-summary.json").read_text())
-    return Told("AIPerf", tuple(reported("aiperf", document)), counts)
+    return Report("AIPerf", tuple(reported("aiperf", document)), counts)
 
 
-def vllm() -> Told:
+def vllm() -> Report:
     document = json.loads((DATA / "vllm-bench-serve-speculating.json").read_text())
-    return Told("vLLM", tuple(reported("vllm bench serve", document)), Counts(171, 513, 397, 570))
+    return Report("vLLM", tuple(reported("vllm bench serve", document)), Counts(171, 513, 397, 570))
 
 
 def test_two_real_files_differ_by_definition_alone() -> None:
@@ -118,7 +118,7 @@ def test_two_real_files_differ_by_definition_alone() -> None:
 
 
 def test_what_the_definitions_do_not_explain_is_said() -> None:
-    slower = Told("ours", (), summed([RequestCounts(100, 300, 200, 301)]))
+    slower = Report("ours", (), summed([RequestCounts(100, 300, 200, 301)]))
     _, length = differences(slower, aiperf())
     assert length.sentences[-1] == (
         "By one definition, over all steps (1 + Σa / n), they are 3.00 and 3.32. Of the difference "
@@ -128,7 +128,7 @@ def test_what_the_definitions_do_not_explain_is_said() -> None:
 
 
 def test_one_definition_explains_nothing() -> None:
-    slower = Told("ours", (), summed([RequestCounts(100, 300, 200, 301)]))
+    slower = Report("ours", (), summed([RequestCounts(100, 300, 200, 301)]))
     _, length = differences(slower, vllm())
     assert (
         "One definition: it explains nothing of the difference of +0.322." in length.sentences[-1]
@@ -140,19 +140,19 @@ def test_specforge_and_vllm_meet_at_output_tokens_per_step() -> None:
     """vLLM issue 42508: the mean of requests cannot be turned into the length over all steps."""
     counts = Counts(num_drafts=171, output_tokens=570)
     figure = Reported("Average acceptance length", d.TOKENS_OF_REQUESTS, 3.5)
-    (length,) = differences(vllm(), Told("SpecForge", (figure,), counts))
+    (length,) = differences(vllm(), Report("SpecForge", (figure,), counts))
     assert "output tokens per step (Σo / n), they are 3.33 and 3.33." in length.sentences[-1]
 
 
 def test_what_cannot_be_turned_into_each_other_says_what_it_lacks() -> None:
-    lone = Told("one", (Reported("Acceptance Length", d.LENGTH_OF_REQUESTS, 3.0),), Counts())
-    other = Told("two", (Reported("length", d.LENGTH, 2.5),), Counts())
+    lone = Report("one", (Reported("Acceptance Length", d.LENGTH_OF_REQUESTS, 3.0),), Counts())
+    other = Report("two", (Reported("length", d.LENGTH, 2.5),), Counts())
     (length,) = differences(lone, other)
     assert length.sentences[-1].startswith("Neither can be turned into the other: one lacks ")
 
 
 def test_plain_decoding_has_no_difference() -> None:
-    assert differences(Told("plain", (), summed([RequestCounts(0, 0, 0, 40)])), vllm()) == []
+    assert differences(Report("plain", (), summed([RequestCounts(0, 0, 0, 40)])), vllm()) == []
 
 
 def test_a_document_of_anything_reports_nothing() -> None:

@@ -211,7 +211,7 @@ MISTAKES: dict[str, tuple[Any, str, str, Callable[[], None]]] = {
         summary_tests.test_counts_are_checked_over_the_rounds_that_both_cover,
     ),
     "rounds with failed requests are checked": (
-        checks._told,
+        checks._reported,
         "finished & samples[COUNTS].notna().all(axis=1)",
         "~finished | samples[COUNTS].notna().all(axis=1)",
         summary_tests.test_counts_are_checked_over_the_rounds_that_both_cover,

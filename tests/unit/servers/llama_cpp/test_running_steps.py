@@ -79,7 +79,7 @@ def test_one_held_back_token_is_read_where_every_step_drafts_k(
     totals = totals_of(steps, sizes, 0)
     try:
         found = read(totals, K)
-    except MalformedReply:  # the answer ended before what would have told
+    except MalformedReply:  # the answer ended before what would have decided
         assert totals[-1].tokens - held - 2 <= K
     else:
         assert found == [CountedStep(0, 0), *steps]

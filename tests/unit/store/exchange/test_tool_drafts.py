@@ -91,21 +91,21 @@ def test_three_files_of_the_same_answers_have_the_same_steps(store: Store) -> No
 def test_aiperfs_requests_are_what_it_recorded(store: Store) -> None:
     row = row_of(store, RECORDS)
     for request, line in zip(requests_of(store, row), lines(RECORDS), strict=True):
-        told = line["spec_decode_acceptance"]
+        said = line["spec_decode_acceptance"]
         assert request["sequence"] == line["metadata"]["x_request_id"]
-        assert request["num_drafts"] == told["num_spec_steps"]
-        assert request["output_tokens"] == told["completion_tokens"]
-        assert [one["num_accepted_tokens"] for one in request["steps"]] == told["per_step_accepted"]
+        assert request["num_drafts"] == said["num_spec_steps"]
+        assert request["output_tokens"] == said["completion_tokens"]
+        assert [one["num_accepted_tokens"] for one in request["steps"]] == said["per_step_accepted"]
         assert request["ttft_ms"] == line["metrics"]["time_to_first_token"]["value"]
 
 
 def test_aiperfs_mean_of_requests_is_in_no_column(store: Store) -> None:
     """Another definition than the column's: it stays in the document."""
     row = row_of(store, SUMMARY)
-    told = json.loads(SUMMARY.read_text())["spec_decode_acceptance_length"]["avg"]
-    assert row["mean_acceptance_length"] != pytest.approx(told, abs=1e-3)
+    said = json.loads(SUMMARY.read_text())["spec_decode_acceptance_length"]["avg"]
+    assert row["mean_acceptance_length"] != pytest.approx(said, abs=1e-3)
     document, _ = store.read(read_drafts, row["elsewhere_id"])
-    assert document["spec_decode_acceptance_length"]["avg"] == told
+    assert document["spec_decode_acceptance_length"]["avg"] == said
 
 
 def test_aiperfs_warm_up_is_left_out(store: Store, tmp_path: Path) -> None:
@@ -124,40 +124,40 @@ def test_specforge(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_draft_dump_of_llama_cpp(store: Store) -> None:
-    told = lines(DUMP)
+    said = lines(DUMP)
     row = row_of(store, DUMP)
     assert [row[name] for name in COUNTS] == [
-        len(told),
-        sum(line["n_draft"] for line in told),
-        sum(line["n_accepted"] for line in told),
+        len(said),
+        sum(line["n_draft"] for line in said),
+        sum(line["n_accepted"] for line in said),
     ]
     assert pd.isna(row["num_requests"])  # it does not tell requests apart
     slots = requests_of(store, row)
     assert [slot["sequence"] for slot in slots] == ["slot 0", "slot 1"]
     first = slots[0]["steps"][0]
-    assert list(first["draft_token_ids"]) == [one["tok"] for one in told[0]["pos"]]
-    assert list(first["draft_probs"]) == [one["p"] for one in told[0]["pos"]]
+    assert list(first["draft_token_ids"]) == [one["tok"] for one in said[0]["pos"]]
+    assert list(first["draft_probs"]) == [one["p"] for one in said[0]["pos"]]
     assert first["next_token_id"] is None
     _, counts = store.read(read_drafts, row["elsewhere_id"])
-    assert counts.requests == () and counts.num_drafts == len(told)
+    assert counts.requests == () and counts.num_drafts == len(said)
     steps = store.read(read_logged_steps, row["elsewhere_id"], 0)
     assert replayed(steps) is None  # the target's own tokens are not in the file
 
 
 def test_a_log_of_specspecs(store: Store) -> None:
     row = row_of(store, LOG)
-    told = lines(DUMP)  # the same steps
+    said = lines(DUMP)  # the same steps
     assert [row[name] for name in COUNTS] == [
-        len(told),
-        sum(line["n_draft"] for line in told),
-        sum(line["n_accepted"] for line in told),
+        len(said),
+        sum(line["n_draft"] for line in said),
+        sum(line["n_accepted"] for line in said),
     ]
     assert row["name"] == "demo-draft-k3" and row["num_requests"] == 2
     (first, _) = requests_of(store, row)
     assert len(first["prompt_token_ids"]) == first["prompt_tokens"]
     steps = replayed(store.read(read_logged_steps, row["elsewhere_id"], 0))
     assert steps is not None
-    for step, line in zip(steps, told, strict=False):
+    for step, line in zip(steps, said, strict=False):
         assert step.num_accepted == line["n_accepted"]
         assert len(step.emitted) == step.num_accepted + 1
         whole = step.num_accepted == len(step.drafted)
