@@ -14,8 +14,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="at the end, export every database in the tests' folders and import it into an "
         "empty one: all rows must come back",
     )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def own_main_module() -> Iterator[None]:
+    """Streamlit's AppTest leaves its script behind as `__main__`, and processes that later tests
+    start by `spawn` would run it first, and die."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 # Properties are about results: how long one example takes says how busy the machine is.
