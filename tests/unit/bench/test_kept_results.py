@@ -6,16 +6,20 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import cast
 
 import pytest
 
+from specviz import runtime
 from specviz.analysis.benchmark.results import Results
 from specviz.bench.kept_results import KEPT, KeptResults
 from specviz.config import RunStatus
 from specviz.errors import StoreError
 from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
+from specviz.store.shipped import SAMPLE
+from specviz.store.shown import hide_sample
 
 STORE = cast(Store, None)
 ROW = BenchmarkRow(
@@ -72,6 +76,23 @@ def test_a_second_page_waits_for_the_first() -> None:
         go_on.set()
         assert first.result(10) is second.result(10)
     assert counting.asked == ["b0"]
+
+
+@pytest.mark.parametrize("is_hidden", [False, True])
+def test_the_samples_are_worked_out_where_pages_will_show_it(
+    tmp_path: Path, is_hidden: bool
+) -> None:
+    with runtime.opened(tmp_path / "runs.duckdb", sample=SAMPLE) as current:
+        if is_hidden:
+            current.store.write(hide_sample, datetime(2026, 11, 1, tzinfo=UTC))
+        counting, warm_up = Counting(), threading.Thread(target=lambda: None)
+        warm_up.start()
+        kept = replace(current, results=KeptResults(counting))
+        runtime.compute_sample(kept, after=warm_up)
+        for thread in threading.enumerate():
+            if thread.name == "sample":
+                thread.join(60)
+        assert len(counting.asked) == (0 if is_hidden else 3)
 
 
 def test_a_failure_is_reported_and_not_kept() -> None:

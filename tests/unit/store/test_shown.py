@@ -173,7 +173,6 @@ def test_without_a_sample_there_is_only_ones_own(own: Store) -> None:
     assert shown.runs() is shown.runs(["theirs"]) is shown.benchmarks() is own
     assert shown.recorded is shown.problem is None
     assert not shown.can_come_back()
-    shown.prepare()
 
 
 def test_after_closing_nothing_of_it_is_left(shipped: Shipped) -> None:

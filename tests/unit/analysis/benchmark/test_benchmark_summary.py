@@ -113,8 +113,8 @@ def test_the_notes_name_what_limits_the_figures() -> None:
     rows = [request(0, 0, server_group=0), request(0, 0, server_group=1, round_id="r")]
     assert results([*rows, request(1, 0), failed(1, 1)], arms=arms).notes == (
         "There is no baseline of vllm, other in the plan: no speed-up for ngram 2 and suffix 3.",
-        "Prefix caching is on for baseline 0, eagle 1 and medusa 4: each request carried its own "
-        "salt, so no prompt was answered from the cache.",
+        "Prefix caching is on for baseline 0, eagle 1 and medusa 4: each request carried what "
+        "keeps it out of that cache, so no prompt was answered from the cache.",
         "suffix 3 ended after 1 of 1 requests: out of memory",
         "1 of 2 requests of eagle 1 failed: they are in no figure.",
         "baseline 0 was measured in 2 groups of servers: an arm is compared with the baseline "
