@@ -17,7 +17,8 @@ from starlette.testclient import TestClient
 
 from specviz.analysis.cost import prices
 from specviz.cli import app, main
-from specviz.commands import bench_run, stored_benchmark
+from specviz.commands.benchmark import run as bench_run
+from specviz.commands.benchmark import stored as stored_benchmark
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.remote import app as remote_app
 from specviz.runtime import opened
