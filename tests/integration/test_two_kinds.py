@@ -65,7 +65,10 @@ def test_greedy_texts_are_equal_across_servers_and_transformers(servers: list[Se
 def test_every_arm_of_one_benchmark_counts_what_its_server_counts(
     servers: list[Server], tmp_path: Path
 ) -> None:
-    arms = "".join(f'[[arms]]\nserver_url = "{server.url}"\n' for server in servers)
+    arms = "".join(
+        f'[[arms]]\nengine = "{server.spec.launcher.engine}"\nserver_url = "{server.url}"\n'
+        for server in servers
+    )
     plan = tmp_path / "plan.toml"
     plan.write_text(
         f'name = "two kinds"\nmax_tokens = {MAX_TOKENS}\n[prompts]\ncount = {PROMPTS}\n{arms}',
