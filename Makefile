@@ -32,11 +32,13 @@ run: $(STAMP) ## the app on 127.0.0.1:8501 (SPECVIZ_PORT, SPECVIZ_STORE)
 test: $(STAMP) ## every feature, with real servers and browsers (ARGS="-k name")
 	@scripts/chromium.sh
 	@scripts/postgres.sh
+	@scripts/triton.sh
 	$(BIN)/pytest -n $(WORKERS) $(ARGS)
 
 test-slow: $(STAMP) ## what takes minutes, and the second case of each kind
 	@scripts/chromium.sh
 	@scripts/postgres.sh
+	@scripts/triton.sh
 	$(BIN)/pytest -m slow -n $(WORKERS) $(ARGS)
 
 test-long: $(STAMP) ## 100,000 draws of every method, before a release

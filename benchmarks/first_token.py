@@ -2,8 +2,9 @@
 
 The arms are the page's defaults (embedded engine). Measured from pressing Run to the first token on
 the page and to the first accepted (coloured) one: pressed as soon as the button appears, while the
-engine may still be loading, and once more later. Memory is the app's proportional set size at the
-end (memory shared between processes is divided among them).
+engine may still be loading, and once more later. Then both arms are moved to llama.cpp, of which
+the machine has no GGUF file when the app starts, and Run starts their servers. Memory is the app's
+proportional set size before that (memory shared between processes is divided among them).
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Figures:
     first_token_s: float
     first_accepted_s: float
     second_first_token_s: float
+    llama_cpp_first_token_s: float
+    llama_cpp_first_accepted_s: float
     memory_mib: float
 
 
@@ -53,6 +56,16 @@ def wait_for_page(page: Page, url: str) -> None:
                 raise
             time.sleep(0.1)
     page.get_by_role("button", name="Run", exact=True).wait_for()
+
+
+def move_to_llama_cpp(page: Page) -> None:
+    """Both arms to servers that Run will start."""
+    page.get_by_role("button", name="Arms").click()
+    for arm in ("Arm 1", "Arm 2"):
+        page.get_by_role("combobox", name=arm).click()
+        page.get_by_role("option", name="llama.cpp demo server").click()
+    page.keyboard.press("Escape")
+    page.get_by_text("start it in a second or two").wait_for()
 
 
 def press_run(page: Page) -> tuple[float, float]:
@@ -71,11 +84,15 @@ def press_run(page: Page) -> tuple[float, float]:
 def one_run(folder: Path) -> Figures:
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
-    environment = {**os.environ, "SPECVIZ_STORE": str(folder / "runs.duckdb")}
+    own = {"SPECVIZ_STORE": str(folder / "runs.duckdb"), "XDG_CACHE_HOME": str(folder / "cache")}
     began_s = time.monotonic()
     with (folder / "app.log").open("w") as log:
         app = subprocess.Popen(
-            command, cwd=PROJECT_ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
+            command,
+            cwd=PROJECT_ROOT,
+            env={**os.environ, **own},
+            stdout=log,
+            stderr=subprocess.STDOUT,
         )
     try:
         with chromium() as browser:
@@ -87,10 +104,13 @@ def one_run(folder: Path) -> Figures:
             page.goto(url)  # a fresh page, without the first run's tokens
             second_s, _ = press_run(page)
             memory = psutil.Process(app.pid).memory_full_info().pss / MIB
+            page.goto(url)
+            move_to_llama_cpp(page)
+            llama_cpp_s = press_run(page)
     finally:
         app.terminate()
         app.wait(30)
-    return Figures(ready_s, first_s, accepted_s, second_s, memory)
+    return Figures(ready_s, first_s, accepted_s, second_s, *llama_cpp_s, memory)
 
 
 def main() -> None:

@@ -192,6 +192,7 @@ class _Maker:
                 "spans": pa.nulls(steps, STEPS.field("spans").type),
                 "skipped_layers": pa.nulls(steps, STEPS.field("skipped_layers").type),
                 "matched_tokens": pa.nulls(steps, pa.int32()),
+                "allowed": pa.nulls(steps, STEPS.field("allowed").type),
             },
             schema=STEPS,
         )  # fmt: skip

@@ -15,15 +15,14 @@ outside a block.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
+from benchmarks.markdown import Figures, markdown, number, p95, speedup, spread, with_source
 from benchmarks.results_file import load
 from specviz.paths import PROJECT_ROOT
-
-Figures = dict[str, Any]
 
 BLOCK = re.compile(
     r"(?P<begin><!-- figures: benchmarks/results/(?P<file>[\w-]+)\.json (?P<table>[\w-]+) -->\n)"
@@ -61,52 +60,6 @@ def fill(text: str, read: Callable[[str], Figures | None] = load) -> str:
 
 def not_measured(name: str) -> str:
     return f"Not measured yet: benchmarks/results/{name}.json is missing."
-
-
-# What all tables share
-
-
-def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def source(figures: Figures) -> str:
-    """When, where and how the figures were measured."""
-    prompts = f", {figures['prompts']} prompts" if figures["prompts"] else ""
-    features = "".join(f", {name}" for name in figures.get("cpu_features", []))
-    when = "committed" if "metadata" in figures else "revision"  # early files name their commit
-    return (
-        f"Measured on {figures['hardware']}{features}{prompts}: `{figures['command']}` "
-        f"({figures['date'][:10]}, {when} `{figures['git_revision']}`)."
-    )
-
-
-def with_source(figures: Figures, *parts: str) -> str:
-    return "\n\n".join([*parts, source(figures)])
-
-
-def number(value: float | None, digits: int = 2) -> str:
-    return "–" if value is None else f"{value:,.{digits}f}"
-
-
-def speedup(row: Mapping[str, Any]) -> str:
-    """`1.86× (1.67 to 2.04)`."""
-    if row["speedup"] is None:
-        return "–"
-    if row["low"] is None:
-        return f"{row['speedup']:.2f}×"
-    return f"{row['speedup']:.2f}× ({row['low']:.2f} to {row['high']:.2f})"
-
-
-def spread(values: Sequence[float], digits: int = 2) -> str:
-    """`1.07 (0.98 to 1.15)`: median and range."""
-    low, high = min(values), max(values)
-    return f"{median(values):,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"
-
-
-def p95(values: Sequence[float]) -> float:
-    return quantiles(values, n=20, method="inclusive")[-1]
 
 
 # embedded_speed
@@ -246,6 +199,20 @@ def coverage(figures: Figures) -> str:
     return with_source(figures, markdown(head, rows), rounds)
 
 
+def arrivals_coverage(figures: Figures) -> str:
+    rows = [
+        [
+            str(row["prompts"]),
+            number(row["rate"], 1),
+            number(100 * row["shared"], 0),
+            *(number(row["covered"][unit], 3) for unit in ("prompts", "busy periods", "blocks")),
+        ]
+        for row in figures["rows"]
+    ]
+    head = ["prompts", "rate", "blocks differ by, %", "prompts as units", "busy periods", "blocks"]
+    return with_source(figures, markdown(head, rows), f"{figures['rounds']:,} simulated each.")
+
+
 def held_out(figures: Figures) -> str:
     rows = [
         [
@@ -266,6 +233,7 @@ def first_minute(figures: Figures) -> str:
         "first_token_s": "first token, s after pressing Run at once",
         "first_accepted_s": "first accepted token, s after pressing Run at once",
         "second_first_token_s": "first token, s after pressing Run again",
+        "llama_cpp_first_accepted_s": "first accepted token after Run starts llama.cpp, s",
         "memory_mib": "memory of the app, MiB",
     }
     starts = figures["starts"]
@@ -469,6 +437,7 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "history_scale": {"store": history_store, "pages": history_pages},
     "history_scale_five_best": {"size": history_size},
     "coverage": {"coverage": coverage},
+    "arrivals_coverage": {"units": arrivals_coverage},
     "k_prediction_error": {"held-out": held_out},
     "k_prediction": {"errors": k_errors},
     "k_prediction_vllm": {"errors": k_errors},

@@ -20,6 +20,7 @@ from specviz.commands.export import export
 from specviz.commands.gguf import gguf
 from specviz.commands.import_ import import_
 from specviz.commands.options import version_option
+from specviz.commands.policy import policy
 from specviz.commands.query import query
 from specviz.commands.recommend import recommend
 from specviz.commands.run import run
@@ -47,6 +48,7 @@ app.command()(query)
 app.command()(export)
 app.command("import")(import_)
 app.command()(recommend)
+app.command()(policy)
 app.command()(cost)
 app.command()(theory)
 app.command()(train)

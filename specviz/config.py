@@ -43,13 +43,18 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Sampling parameters of one request, in OpenAI's words; `top_k` in vLLM's, 0 is off."""
+    """Sampling parameters of one request, in OpenAI's words; `top_k` in vLLM's, 0 is off.
+
+    `spec_k` asks a server that follows a policy for a K of this request; None leaves it to the
+    policy.
+    """
 
     temperature: float = 0.0
     top_p: float = 1.0
     max_tokens: int = 128
     seed: int | None = None
     top_k: int = 0
+    spec_k: int | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.temperature <= 2.0:
@@ -60,6 +65,8 @@ class Sampling:
             raise UsageError(f"top_k must be at least 1, or 0 to switch it off, not {self.top_k}.")
         if self.max_tokens < 1:
             raise UsageError(f"max_tokens must be at least 1, not {self.max_tokens}.")
+        if self.spec_k is not None and not 0 <= self.spec_k <= MAX_K:
+            raise UsageError(f"spec_k must be between 0 and {MAX_K}, not {self.spec_k}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +109,7 @@ class RunConfig:
 
     `k` is num_speculative_tokens, None for the baseline. `model`, `server_version`, `hardware`
     and `git_revision` are None until the engine is open. `concurrency` is 0 if requests arrive at
-    `request_rate` per second.
+    `request_rate` per second, or as a benchmark's `traffic` of that name has them.
     """
 
     engine: EngineKind
@@ -116,6 +123,7 @@ class RunConfig:
     traced: bool = True
     concurrency: int = 1
     request_rate: float | None = None
+    traffic: str | None = None
     prompt_set: str | None = None
     hardware: str | None = None
     git_revision: str | None = None
@@ -153,6 +161,7 @@ class RunConfig:
             parts.append(f"K {self.k}")
         if (shape := self.options.get("shape")) in ("chain", "tree"):
             parts.append(shape)
+        parts += [name for name in ("schedule", "policy") if name in self.options]
         if not self.is_lossless:
             parts.append(f"{self.acceptance}, not lossless")
         return " · ".join(parts)

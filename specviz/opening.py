@@ -22,6 +22,7 @@ from specviz.servers.kinds import demo_spec, server_spec
 from specviz.servers.launch.pool import ServerPool
 from specviz.servers.launch.server import Server
 from specviz.servers.launch.usage import Usage, server_usage
+from specviz.servers.llama_cpp.conversion.cache import write_demo_family
 from specviz.servers.metrics import SpecCounters
 from specviz.servers.timing.timed_server import TimedServer, open_timed_server
 
@@ -48,6 +49,8 @@ async def open_arm(config: RunConfig, pool: ServerPool, note: Note) -> tuple[Eng
     `pool`. Raises an EngineError or UsageError in the user's words.
     """
     if config.engine is EngineKind.EMBEDDED:
+        if config.sampling.spec_k is not None:
+            raise UsageError("The embedded engine has one K for a run: give --k, not --spec-k.")
         with _installed():
             from specviz.engines.embedded.opening import open_embedded
 
@@ -162,16 +165,18 @@ def _acceptance(verifier: Verifier | None) -> dict[str, str]:
 
 
 def warm_up() -> threading.Thread:
-    """Load the embedded engine in the background, so that its first answer comes at once."""
+    """Load the embedded engine in the background and write the demo family as GGUF, once, so that
+    the first answer of either comes at once."""
 
-    def load() -> None:
+    def prepare() -> None:
         # the first run that needs what is missing reports it; until then nobody asked
-        with suppress(SpecvizError):
-            with _installed():
-                from specviz.engines.embedded.opening import warm_up
+        with suppress(SpecvizError), _installed():
+            from specviz.engines.embedded.opening import warm_up
 
             warm_up()
+        with suppress(SpecvizError):
+            write_demo_family()
 
-    thread = threading.Thread(target=load, name="embedded-warm-up", daemon=True)
+    thread = threading.Thread(target=prepare, name="warm-up", daemon=True)
     thread.start()
     return thread

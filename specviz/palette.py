@@ -22,6 +22,8 @@ BONUS, BONUS_ON_DARK = BLUE, SKY
 BASELINE = GREY
 DRAFTING = ORANGE
 """The draft lane; the verify lane has the colour of the baseline, which verifies nothing else."""
+OTHER_TIME = SKY
+"""What is neither drafting nor verification."""
 
 ARM_COLOURS = (BLUE, GREEN, VERMILION, PURPLE)
 FAMILY_COLOURS = (*ARM_COLOURS, ORANGE, SKY, "#8f6fd1", "#a8763e")

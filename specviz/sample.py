@@ -12,6 +12,19 @@ from specviz.trace import Fidelity, SpecTotals
 
 
 @dataclass(frozen=True, slots=True)
+class LaneTimes:
+    """How long one request drafted and verified behind its first step, ms in all.
+
+    `draft_ms` is time at which nothing but drafting ran; drafting while the target verified is in
+    `overlapped_draft_ms`, and that time is in `verify_ms`, too.
+    """
+
+    draft_ms: float
+    overlapped_draft_ms: float
+    verify_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """What one request reported. Times in ms since the request was sent.
 
@@ -25,7 +38,7 @@ class Sample:
     step may be rejected: `num_judged_tokens` counts the accepted and rejected ones of all steps,
     None where the engine does not report them and for a chain, where they follow from the steps.
     `totals` are the server's counts for the whole request, None where it has none or the steps say
-    it all.
+    it all. `lanes` is None where the engine does not report how long it drafts and verifies.
     """
 
     request_id: str
@@ -44,3 +57,4 @@ class Sample:
     is_chain: bool = True
     num_judged_tokens: int | None = None
     totals: SpecTotals | None = None
+    lanes: LaneTimes | None = None

@@ -143,14 +143,24 @@ class SpecTotals:
 
 
 @dataclass(frozen=True, slots=True)
+class Allowed:
+    """The most draft tokens that a request could have in a step, and what decided that."""
+
+    k: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One engine step: what was drafted, what came out, and when (ms since the request was sent).
 
     `draft_ms`, `verify_ms` and `wall_ms` are None where they cannot be observed; where drafting
-    and verification overlap, wall is less than their sum. `spans` says when each lane worked.
+    and verification overlap, wall is less than their sum. A lookup that found nothing has a
+    `draft_ms`, too, where the engine reports it. `spans` says when each lane worked.
     `skipped_layers` are the target's sublayers that drafting left out (`attention 3`, `mlp 5`,
     counted from 0), None for methods that skip none. `matched_tokens` is how many of the last
-    tokens a lookup found again earlier, None for methods that look nothing up.
+    tokens a lookup found again earlier, None for methods that look nothing up. `allowed` is what
+    the server's policy said, None where it follows none.
     """
 
     index: int
@@ -163,6 +173,7 @@ class Step:
     spans: tuple[Span, ...] = ()
     skipped_layers: tuple[str, ...] | None = None
     matched_tokens: int | None = None
+    allowed: Allowed | None = None
 
     @property
     def num_accepted(self) -> int:

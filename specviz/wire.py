@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from specviz.trace import (
+    Allowed,
     EmittedToken,
     Event,
     ExtraBytes,
@@ -88,6 +89,7 @@ def step_from_dict(data: Mapping[str, Any]) -> Step:
         spans=tuple(_span_from_dict(span) for span in data.get("spans") or ()),
         skipped_layers=None if skipped is None else tuple(skipped),
         matched_tokens=data.get("matched_tokens"),
+        allowed=_allowed(data),
     )
 
 
@@ -104,6 +106,11 @@ def _emitted_from_dict(data: Mapping[str, Any]) -> EmittedToken:
 
 def _span_from_dict(data: Mapping[str, Any]) -> Span:
     return Span(**{**data, "lane": Lane(data["lane"])})
+
+
+def _allowed(data: Mapping[str, Any]) -> Allowed | None:
+    allowed = data.get("allowed")
+    return None if allowed is None else Allowed(**allowed)
 
 
 def _extra_bytes(data: Mapping[str, Any]) -> ExtraBytes | None:

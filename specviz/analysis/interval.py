@@ -104,6 +104,18 @@ def ratio_replicates(totals: Array) -> Replicates:
     return Replicates(logs[:, None], shares_of(totals[:, 0], totals[:, 2]))
 
 
+def total_interval(totals: Array, prompts: int) -> Ends | None:
+    """Of one ratio of totals, [units, 2]: over and per; None for too few prompts or units, and
+    where a total is zero."""
+    if prompts < PROMPTS_NEEDED or len(totals) < UNITS_NEEDED:
+        return None
+    sums = left_out(totals)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(sums[:, 0] / sums[:, 1])
+    (ends,) = Replicates(logs[:, None], shares_of(totals[:, 0], totals[:, 1])).ends
+    return None if ends is None else (float(np.exp(ends[0])), float(np.exp(ends[1])))
+
+
 def ratio_interval(totals: Array, prompts: int) -> Ends | None:
     """Of other / reference, see `ratio_replicates`; None for too few prompts or units."""
     if prompts < PROMPTS_NEEDED or len(totals) < UNITS_NEEDED:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from specviz.trace import ROOT, Step, TokenDecision, Verdict
 
+CLOSE = 1e-5
+"""Servers compare in float32, some of them logarithms."""
+
 
 def judgement_text(step: Step, place: int, *, typical: bool = False) -> str | None:
     """The rule with its numbers, or why there was none; None where nothing is known.
@@ -18,7 +21,10 @@ def judgement_text(step: Step, place: int, *, typical: bool = False) -> str | No
     if token.u is None:
         question = "typical enough for the target" if typical else "target's first choice"
         return f"{question}: {'yes' if token.accept_prob >= 1 else 'no'}"
-    return _comparison(token.u, token.accept_prob)
+    comparison = _comparison(token.u, token.accept_prob)
+    if token.verdict is Verdict.ACCEPTED and token.u > token.accept_prob + CLOSE:
+        return f"{comparison}; accepted with a longer part of the draft (block verification)"
+    return comparison
 
 
 def reason_unverified(step: Step, place: int) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from specviz.analysis.benchmark.disturbance import THIS_MACHINE
-from specviz.bench.plan import Load
+from specviz.bench.load.load import Load
+from specviz.bench.load.traffic import Traffic
 from specviz.bench.server_process import watched_of
 from specviz.bench.tally import ArmTally
 from specviz.config import RunConfig
@@ -32,7 +33,7 @@ class BenchArm:
     opened: TimedArm
     tally: ArmTally
     prefix_caching: bool | None
-    warm: set[tuple[float, Load]] = field(default_factory=set)
+    warm: set[tuple[float, Load | Traffic]] = field(default_factory=set)
     failures: int = 0
     is_suspect: bool = False
     watched: str = THIS_MACHINE

@@ -1,4 +1,4 @@
-"""One block of requests on one arm: closed loop or Poisson arrivals.
+"""One block of requests on one arm: closed loop, Poisson arrivals, or a pass of traffic.
 
 Every request is due at some time: when a stream is free, or when it arrives. The time
 from then until it is sent is the client's own delay (`queue_ms`), not the server's.
@@ -14,7 +14,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from specviz.bench.plan import Load
+from specviz.bench.load.load import Load
+from specviz.bench.load.places import Place
+from specviz.bench.load.traffic import Traffic
 from specviz.config import Message, Prompt, Sampling
 from specviz.errors import SpecvizError
 from specviz.prompts.sets import Conversation
@@ -25,12 +27,14 @@ Ask = Callable[[Prompt, Sampling], Awaitable[Sample]]
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """One conversation to have: `answers` are those that were given before an interruption."""
+    """One conversation to have: `answers` are those that were given before an interruption.
+    `place`: where it is in a pass of traffic; None: the load is steady."""
 
     prompt_index: int
     conversation: Conversation
     sampling: Sampling
     answers: tuple[str, ...] = ()
+    place: Place | None = None
 
     @property
     def turns_left(self) -> int:
@@ -62,11 +66,13 @@ class Answered:
     queue_ms: float
     sample: Sample | None = None
     error: SpecvizError | None = None
+    place: Place | None = None
 
 
 class Block:
     """Requests under way. `on_answer` gets each as it ends; while `goes_on` says no, nothing new
-    is sent, and what was not finished stays in `rest`."""
+    is sent, and what was not finished stays in `rest`. `phase_ms`: when each phase of traffic
+    began, in ms since the block began, and when the last one ended."""
 
     def __init__(
         self,
@@ -80,8 +86,11 @@ class Block:
         self._on_answer = on_answer
         self._goes_on = goes_on
         self._began = time.perf_counter()
+        self._in_flight = 0
+        self._ended = asyncio.Event()
+        self.phase_ms: tuple[float, ...] | None = None
 
-    async def run(self, load: Load, rng: random.Random) -> None:
+    async def run(self, load: Load | Traffic, rng: random.Random) -> None:
         """Send everything and wait for the answers. Raises what is no SpecvizError, and what
         `on_answer` raises."""
         self._began = time.perf_counter()
@@ -90,7 +99,10 @@ class Block:
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None  # the error itself, not the task group's
 
-    async def _send(self, load: Load, rng: random.Random) -> None:
+    async def _send(self, load: Load | Traffic, rng: random.Random) -> None:
+        if isinstance(load, Traffic):
+            await self._traffic(load)
+            return
         if load.request_rate is not None:
             await self._arrivals(load.request_rate, rng)
             return
@@ -116,6 +128,47 @@ class Block:
                     break
                 arrived.create_task(self._have(self.rest.popleft(), due))
 
+    async def _traffic(self, traffic: Traffic) -> None:
+        """One phase after the other, without a pause: what is in flight goes on."""
+        began, begins = self._began, list[float]()
+        async with asyncio.TaskGroup() as streams:
+            for number, seconds in enumerate(traffic.seconds):
+                begins.append(began)
+                most = traffic.phases[number].load.concurrency if traffic.phases else None
+                while self.rest and self._phase_of(self.rest[0]) == number:
+                    due = await self._due(self.rest[0], began, most)
+                    if not self._goes_on():
+                        return
+                    self._in_flight += 1
+                    streams.create_task(self._in_traffic(self.rest.popleft(), due))
+                began = time.perf_counter() if seconds is None else began + seconds
+        begins.append(max(began, time.perf_counter()))
+        self.phase_ms = tuple((at - self._began) * 1000 for at in begins)
+
+    async def _due(self, talk: Talk, phase_began: float, most: int | None) -> float:
+        """When the next request of traffic is due, once it is: at its time, or as soon as fewer
+        than `most` are in flight."""
+        if talk.place is not None and talk.place.at_s is not None:
+            due = phase_began + talk.place.at_s
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            return due
+        while most is not None and self._in_flight >= most and self._goes_on():
+            self._ended.clear()
+            await self._ended.wait()
+        return time.perf_counter()
+
+    async def _in_traffic(self, talk: Talk, due: float) -> None:
+        try:
+            await self._have(talk, due)
+        finally:
+            self._in_flight -= 1
+            self._ended.set()
+
+    @staticmethod
+    def _phase_of(talk: Talk) -> int:
+        assert talk.place is not None
+        return talk.place.phase
+
     async def _have(self, talk: Talk, due: float) -> float:
         """One conversation, turn after turn; returns when it ended. A failed turn ends it; one
         that is to stop between two turns goes back to `rest`."""
@@ -140,6 +193,7 @@ class Block:
             started_at,
             sent_ms=(sent - self._began) * 1000,
             queue_ms=max(0.0, sent - due) * 1000,
+            place=talk.place,
         )
         try:
             sample = await self._ask(prompt, talk.sampling)

@@ -111,7 +111,7 @@ class BenchBoard:
             bench = self._bench(benchmark_id, plan, row.servers_at_once, conversations)
             bench.log.reopen()
             bench.opened = self._store.read(read_arms, benchmark_id)
-            self._count_done(bench, self._store.read(read_done, benchmark_id))
+            self._take_up_done(bench, self._store.read(read_done, benchmark_id))
             bench.take_up_repeats(self._store.read(read_disturbed, benchmark_id))
             self._launch(bench)
 
@@ -183,13 +183,14 @@ class BenchBoard:
             bench.tally.arms[arm].planned = planned
         return bench
 
-    def _count_done(self, bench: Bench, requests: Sequence[DoneRequest]) -> None:
+    def _take_up_done(self, bench: Bench, requests: Sequence[DoneRequest]) -> None:
         answers: dict[tuple[str, int], dict[int, str]] = defaultdict(dict)
         for request in requests:
             answers[request.round_id, request.prompt_index][request.turn] = request.answer
         bench.done = {
             key: tuple(turns[turn] for turn in sorted(turns)) for key, turns in answers.items()
         }
+        bench.restart_passes()
         for arm, count in bench.done_by_arm().items():
             bench.tally.arms[arm].done = count
 

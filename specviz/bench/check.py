@@ -10,6 +10,9 @@ from specviz.methods import Method
 from specviz.servers.kinds import launcher_of, server_spec
 from specviz.servers.launch.pool import MAX_SERVERS
 
+OF_VLLM = {"vllm_flags", "schedule", "policy"}
+"""Options of an arm whose vLLM server specviz starts."""
+
 
 def check_arms(plan: Plan) -> None:
     """Raise UsageError for an arm that cannot run, named."""
@@ -33,13 +36,14 @@ def _check(config: RunConfig) -> None:
     if config.engine is EngineKind.EMBEDDED:
         settle(parse_options(config.options), config.method or Method.BASELINE)
         return
-    if unknown := config.options.keys() - {"vllm_flags"}:
+    if unknown := config.options.keys() - OF_VLLM:
         raise UsageError(
             f"The option {min(unknown)} is the embedded engine's: give a server vllm_flags."
         )
-    if config.options and config.engine is EngineKind.LLAMA_CPP:
-        raise UsageError("vllm_flags are vLLM's: leave them out of an arm of llama.cpp.")
+    given = min(config.options, default=None)
+    if given and config.engine is EngineKind.LLAMA_CPP:
+        raise UsageError(f"{given} is vLLM's: leave it out of an arm of llama.cpp.")
     if config.server_url is None:
         server_spec(config)
-    elif config.options:
-        raise UsageError("vllm_flags are for a server that specviz starts: leave server_url out.")
+    elif given:
+        raise UsageError(f"{given} is for a server that specviz starts: leave server_url out.")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 
+from specviz.bench.load.load import Load
+from specviz.bench.load.traffic import Traffic
+
 
 class Control:
     """`stop_reason` is set once and says why nothing more is sent."""
@@ -24,6 +27,11 @@ class Control:
     def goes_on(self) -> bool:
         """Whether new requests may be sent."""
         return self._go.is_set() and self.stop_reason is None
+
+    def may_send(self, load: Load | Traffic) -> bool:
+        """Whether new requests of a load may be sent; a pass of traffic is never paused half-way,
+        because what it sends depends on what went before."""
+        return self.stop_reason is None and (isinstance(load, Traffic) or self.goes_on)
 
     def pause(self) -> None:
         """Send nothing new; what is under way is finished."""

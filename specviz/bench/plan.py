@@ -5,18 +5,17 @@ Frozen data with its checks. `plan_toml.py` reads and writes it, `schedule.py` l
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from specviz.analysis.arm_names import arm_names
-from specviz.analysis.benchmark.results import Slo, load_text
+from specviz.analysis.benchmark.results import Slo
+from specviz.bench.load.load import Load
+from specviz.bench.load.traffic import Traffic
 from specviz.config import RunConfig, Sampling
 from specviz.errors import UsageError
 from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
-
-MAX_CONCURRENCY = 1024
 
 
 class Grid(StrEnum):
@@ -28,32 +27,6 @@ class Grid(StrEnum):
 
     FULL = "full"
     AXES = "axes"
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """How requests are sent: `concurrency` at a time, each after the one before (closed loop), or
-    as they come at `request_rate` per second (open loop, Poisson arrivals)."""
-
-    concurrency: int | None = None
-    request_rate: float | None = None
-
-    def __post_init__(self) -> None:
-        if (self.concurrency is None) == (self.request_rate is None):
-            raise UsageError("A load is either a concurrency or a request rate.")
-        if self.concurrency is not None and not 1 <= self.concurrency <= MAX_CONCURRENCY:
-            raise UsageError(
-                f"concurrency must be from 1 to {MAX_CONCURRENCY}, not {self.concurrency}."
-            )
-        if self.request_rate is not None and not (
-            self.request_rate > 0 and math.isfinite(self.request_rate)
-        ):
-            raise UsageError(f"request_rate must be above 0 per second, not {self.request_rate:g}.")
-
-    @property
-    def title(self) -> str:
-        """`concurrency 8`, or `2.5 requests/s`."""
-        return load_text(self.concurrency, self.request_rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +52,12 @@ class PlanArm:
 class Plan:
     """A benchmark as asked for. Raises UsageError for what cannot be measured.
 
-    `warmup`: unmeasured requests per arm, temperature and load. `repetitions`: how often every
-    prompt is asked. `max_tokens`: longest answer; a prompt may ask for less. `time_budget_s`: no
-    round begins after it; what is missing can be resumed. `servers_at_once`: how many servers
-    specviz starts side by side, None: what the machine allows.
+    `loads` are steady and combined with `temperatures`; `traffic` changes and has temperatures of
+    its own. `warmup`: unmeasured requests per arm, temperature and load. `repetitions`: how often
+    every prompt is asked, and how many passes of each traffic are measured. `max_tokens`: longest
+    answer; a prompt may ask for less. `time_budget_s`: no round begins after it; what is missing
+    can be resumed. `servers_at_once`: how many servers specviz starts side by side, None: what the
+    machine allows.
     """
 
     name: str
@@ -90,6 +65,7 @@ class Plan:
     prompts: PromptSource = field(default_factory=PromptSource)
     loads: tuple[Load, ...] = (Load(concurrency=1),)
     temperatures: tuple[float, ...] = (0.0,)
+    traffic: tuple[Traffic, ...] = ()
     grid: Grid = Grid.FULL
     warmup: int = 5
     repetitions: int = 1
@@ -102,9 +78,12 @@ class Plan:
     def __post_init__(self) -> None:
         if not self.arms:
             raise UsageError("The plan has no arms: add at least a baseline under [[arms]].")
+        names = [traffic.name for traffic in self.traffic]
+        if len(set(names)) < len(names):
+            raise UsageError("Two [[traffic]] of the plan have one name: give each its own.")
         for name in ("loads", "temperatures"):
             values = getattr(self, name)
-            if not values:
+            if not values and not (name == "loads" and self.traffic):
                 raise UsageError(f"The plan's {name} are empty: give at least one.")
             if len(set(values)) < len(values):
                 raise UsageError(f"The plan names one of its {name} twice.")
@@ -129,12 +108,16 @@ class Plan:
     def has_baseline(self) -> bool:
         return any(arm.config.method is Method.BASELINE for arm in self.arms)
 
-    def cells(self, arm: PlanArm) -> tuple[tuple[float, Load], ...]:
-        """The temperatures and loads at which the arm is measured."""
-        base = (self.temperatures[0], self.loads[0])
-        if arm.base_only:
-            return (base,)
-        if self.grid is Grid.FULL:
+    def cells(self, arm: PlanArm) -> tuple[tuple[float, Load | Traffic], ...]:
+        """The temperatures and loads at which the arm is measured; of traffic, whose requests
+        differ in theirs, the highest temperature."""
+        changing = tuple((one.highest_temperature, one) for one in self.traffic)
+        cells: tuple[tuple[float, Load | Traffic], ...] = (*self._steady_cells, *changing)
+        return cells[:1] if arm.base_only else cells
+
+    @property
+    def _steady_cells(self) -> tuple[tuple[float, Load], ...]:
+        if self.grid is Grid.FULL or not self.loads:
             return tuple((t, load) for t in self.temperatures for load in self.loads)
         at_base = tuple((self.temperatures[0], load) for load in self.loads)
         return (*at_base, *((t, self.loads[0]) for t in self.temperatures[1:]))

@@ -4,6 +4,7 @@
 name = "Two methods"
 temperatures = [0.0]
 concurrency = [1, 4]        # closed loop; request_rate = [2.0] adds Poisson arrivals
+                            # [[traffic]] adds a load that changes: `load/load_toml.py`
 repetitions = 3
 
 [prompts]                   # without `file` the shipped ones
@@ -25,6 +26,7 @@ server = "gpu-1"            # a server of the fleet; server_url names one by its
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -35,12 +37,15 @@ from typing import Any, TypeVar
 import tomli_w
 
 from specviz.analysis.benchmark.results import Slo
-from specviz.bench.plan import Grid, Load, Plan, PlanArm
+from specviz.bench.load.load import Load
+from specviz.bench.load.load_toml import traffic_of, traffic_table
+from specviz.bench.plan import Grid, Plan, PlanArm
 from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
 from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
 from specviz.servers.kinds import is_started
+from specviz.servers.launch.schedule import checked_schedule
 
 MAX_CHARACTERS = 64 * 1024
 MAX_DOTS = 1_000
@@ -49,12 +54,15 @@ MAX_DOTS = 1_000
 _PLAN_KEYS = {
     *("name", "arms", "prompts", "slo", "concurrency", "request_rate", "temperatures", "grid"),
     *("warmup", "repetitions", "max_tokens", "time_budget_minutes", "servers_at_once", "seed"),
+    "traffic",
 }
 _ARM_KEYS = {
     *("engine", "method", "k", "model", "draft", "server_url", "vllm_flags", "options"),
-    *("base_only", "server"),
+    *("base_only", "server", "schedule", "policy"),
 }
-_STARTED_OR_ADDRESSED = {"engine", "server_url", "draft", "vllm_flags", "options"}
+_STARTED_OR_ADDRESSED = {
+    *("engine", "server_url", "draft", "vllm_flags", "options", "schedule", "policy"),
+}
 """What an arm on a named server does not decide."""
 _PROMPT_KEYS = {"file", "format", "count", "weights", "seed"}
 _SLO_KEYS = {"ttft_ms", "tpot_ms", "e2el_ms"}
@@ -102,6 +110,10 @@ def parse_plan(text: str, folder: Path | None = None) -> Plan:
             _number(value, "temperatures")
             for value in _list(table.get("temperatures", [0.0]), "temperatures")
         ),
+        traffic=tuple(
+            traffic_of(_table(one, f"traffic {number}"), f"traffic {number}", folder)
+            for number, one in enumerate(_list(table.get("traffic", []), "traffic"), start=1)
+        ),
         grid=_choice(Grid, table.get("grid", "full"), "grid"),
         slo=_slo(_table(table.get("slo", {}), "slo")),
         **given,
@@ -124,6 +136,7 @@ def plan_to_toml(plan: Plan) -> str:
         "servers_at_once": plan.servers_at_once,
         "prompts": _present(asdict(plan.prompts) | {"weights": dict(plan.prompts.weights)}),
         "slo": _present(asdict(plan.slo)),
+        "traffic": [traffic_table(one) for one in plan.traffic],
         "arms": [_arm_table(arm) for arm in plan.arms],
     }
     return tomli_w.dumps(_present(table))
@@ -136,7 +149,9 @@ def _present(table: Table) -> dict[str, Any]:
 
 def _arm_table(arm: PlanArm) -> dict[str, Any]:
     config = arm.config
-    options = {name: text for name, text in config.options.items() if name != "vllm_flags"}
+    of_arm = {"vllm_flags", "schedule", "policy"}  # they have keys of their own
+    options = {name: text for name, text in config.options.items() if name not in of_arm}
+    schedule = config.options.get("schedule")
     return _present(
         {
             "engine": None if arm.server else config.engine.value,
@@ -147,6 +162,8 @@ def _arm_table(arm: PlanArm) -> dict[str, Any]:
             "server_url": None if arm.server else config.server_url,
             "server": arm.server,
             "vllm_flags": config.options.get("vllm_flags"),
+            "schedule": schedule and json.loads(schedule),
+            "policy": config.options.get("policy"),
             "options": options,
             "base_only": arm.base_only or None,
         }
@@ -187,14 +204,25 @@ def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
     engine = _choice(EngineKind, table.get("engine", "embedded"), f"engine of {where}")
     options = _table(table.get("options", {}), f"options of {where}")
     options = {name: str(value) for name, value in options.items()}
+    if wrong := sorted(options.keys() & {"schedule", "policy"}):
+        raise UsageError(f"{wrong[0]} is a key of {where} itself: write it outside of options.")
     if "vllm_flags" in table:
         options["vllm_flags"] = _text(table["vllm_flags"], f"vllm_flags of {where}")
+    if "schedule" in table:
+        options["schedule"] = json.dumps(checked_schedule(table["schedule"], k))
+    if "policy" in table:
+        file = Path(_text(table["policy"], f"policy of {where}")).expanduser()
+        options["policy"] = str((folder / file if folder else file).resolve())
     url, is_named = table.get("server_url"), "server" in table
     method = table.get("method")
     if method is None and not url and not is_named:
         raise UsageError(f"{where} names no method: use baseline, draft_model, ngram, ….")
     if engine is EngineKind.EMBEDDED and (url or "vllm_flags" in options):
         raise UsageError(f'{where} is a server: write engine = "vllm" or "llama.cpp".')
+    if engine is EngineKind.EMBEDDED and (options.keys() & {"schedule", "policy"}):
+        raise UsageError(
+            f"The embedded engine has one K for all: leave schedule and policy out of {where}."
+        )
     must_run = engine is not EngineKind.EMBEDDED and not is_started(engine)
     if must_run and not url and not is_named:
         raise UsageError(f"{where} is a server that specviz cannot start: give its server_url.")
@@ -242,7 +270,8 @@ def _prompts(table: Table, folder: Path | None) -> PromptSource:
 
 def _loads(table: Table) -> tuple[Load, ...]:
     rates = _list(table.get("request_rate", []), "request_rate")
-    concurrency = _list(table.get("concurrency", [] if rates else [1]), "concurrency")
+    by_default = [] if rates or table.get("traffic") else [1]
+    concurrency = _list(table.get("concurrency", by_default), "concurrency")
     for value in concurrency:
         whole = isinstance(value, int) and not isinstance(value, bool)
         _check(whole, "concurrency", "a list of whole numbers")

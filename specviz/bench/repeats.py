@@ -14,6 +14,7 @@ import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from specviz.analysis.benchmark.machine_use import MachineUse
 from specviz.analysis.text import percent
@@ -62,6 +63,7 @@ class MeasuredBlock:
     talks: tuple[Talk, ...]
     answers: tuple[Answered, ...]
     repeats: DisturbedBlock | None = None
+    phase_ms: tuple[float, ...] | None = None
 
     def row(self, use: MachineUse | None) -> BlockRow:
         row = BlockRow(
@@ -71,6 +73,7 @@ class MeasuredBlock:
             self.watched,
             self.wall_s,
             repeats=None if self.repeats is None else self.repeats.block,
+            phase_ms=self.phase_ms,
         )
         if use is None:
             return row
@@ -116,6 +119,8 @@ def sample_row(run_id: str, round_id: str, block: str, answered: Answered) -> Sa
         queue_ms=answered.queue_ms,
         sample=answered.sample,
         error=str(answered.error) if answered.error else None,
+        phase=None if answered.place is None else answered.place.phase,
+        temperature=None if answered.place is None else answered.place.temperature,
     )
 
 
@@ -183,14 +188,15 @@ class Repeats:
     async def _measure(self, block: DisturbedBlock, arm: BenchArm) -> MeasuredBlock | None:
         """The same requests again; None if not all were answered."""
         answers: list[Answered] = []
-        again = Block(block.talks, arm.engine.sample, answers.append, lambda: self.control.goes_on)
+        load = block.stage.load
+        again = Block(
+            block.talks, arm.engine.sample, answers.append, partial(self.control.may_send, load)
+        )
         await self.measuring_lock.let_others_go()
         async with self.measuring_lock.hold():
             self.watch.begin()
             began = time.monotonic()
-            await again.run(
-                block.stage.load, random.Random(f"{self.plan.seed}/{block.stage.repetition}/0")
-            )
+            await again.run(load, random.Random(f"{self.plan.seed}/{block.stage.repetition}/0"))
         if again.rest or any(one.sample is None for one in answers):
             return None
         return MeasuredBlock(
@@ -204,6 +210,7 @@ class Repeats:
             block.talks,
             tuple(answers),
             block,
+            again.phase_ms,
         )
 
     async def _decide(self, found: Sequence[tuple[MeasuredBlock, MachineUse | None]]) -> None:

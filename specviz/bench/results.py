@@ -7,14 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specviz.analysis.benchmark.disturbance import in_figures
+from specviz.analysis.benchmark.phases.shape import Shape
 from specviz.analysis.benchmark.results import ArmState, Results
-from specviz.analysis.benchmark.summary import summarise
+from specviz.analysis.benchmark.summary import at_steady_loads, summarise
 from specviz.bench.arm import arm_row
+from specviz.bench.load.traffic import Traffic
 from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import parse_plan
-from specviz.bench.schedule import rounds_of_arms
+from specviz.bench.schedule import asked, planned_requests, stages
 from specviz.engines.embedded.options import dtype_of
 from specviz.methods import Method
+from specviz.prompts.sets import Conversation
 from specviz.store import ArmRow, Store
 from specviz.store.benchmarks.reads import (
     read_arms,
@@ -23,6 +26,7 @@ from specviz.store.benchmarks.reads import (
     read_rounds,
     read_samples,
 )
+from specviz.store.benchmarks.rows import BenchmarkRow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,14 +34,21 @@ if TYPE_CHECKING:
 
 def results_of(store: Store, benchmark_id: str) -> Results:
     """What the benchmark says so far. Raises StoreError if there is none."""
-    row = store.read(read_benchmark, benchmark_id)
-    plan = parse_plan(row.plan_toml)
     samples = store.read(read_samples, benchmark_id)
     rounds = store.read(read_rounds, benchmark_id)
+    row = store.read(read_benchmark, benchmark_id)
+    plan = parse_plan(row.plan_toml)
+    shapes = _shapes(plan, row, store.read(read_conversations, benchmark_id))
+    return summarise(arms_of(store, benchmark_id, samples), samples, rounds, plan.slo, shapes)
+
+
+def arms_of(store: Store, benchmark_id: str, samples: pd.DataFrame) -> list[ArmState]:
+    """The arms as they are so far; `samples` are all of the benchmark's. Raises StoreError."""
+    row = store.read(read_benchmark, benchmark_id)
+    plan = parse_plan(row.plan_toml)
     conversations = store.read(read_conversations, benchmark_id)
     opened = store.read(read_arms, benchmark_id)
-    each = sum(len(conversation.turns) for conversation in conversations)
-    rounds_of = rounds_of_arms(plan, row.servers_at_once)
+    planned = planned_requests(plan, row.servers_at_once, conversations)
     finished = samples[samples["status"] == "finished"].groupby("arm_index").size()
     arms = [
         ArmState(
@@ -52,13 +63,26 @@ def results_of(store: Store, benchmark_id: str) -> Results:
             prefix_caching=_caching(arm.prefix_caching),
             start_s=arm.start_s,
             finished=int(finished.get(index, 0)),
-            planned=each * rounds_of[index],
+            planned=planned[index],
             error=arm.error,
             baseline=None,
         )
         for index, (name, arm) in enumerate(zip(plan.arm_names, _arms(plan, opened), strict=True))
     ]
-    return summarise(with_baselines(plan, arms), samples, rounds, plan.slo)
+    return with_baselines(plan, arms)
+
+
+def _shapes(
+    plan: Plan, row: BenchmarkRow, conversations: Sequence[Conversation]
+) -> tuple[Shape, ...]:
+    """The plan's traffic: its phases, and how many requests each pass has."""
+    requests: dict[str, dict[str, int]] = {traffic.name: {} for traffic in plan.traffic}
+    for stage in stages(plan, row.servers_at_once):
+        if isinstance(stage.load, Traffic):
+            each = sum(len(conversations[i].turns) for i, _ in asked(plan, stage, conversations))
+            rounds = (stage.round_id(row.benchmark_id, arm) for arm in stage.arms)
+            requests[stage.load.name] |= dict.fromkeys(rounds, each)
+    return tuple(Shape(one.name, one.phase_titles, requests[one.name]) for one in plan.traffic)
 
 
 def document(store: Store, benchmark_id: str) -> dict[str, Any]:
@@ -78,7 +102,7 @@ def document(store: Store, benchmark_id: str) -> dict[str, Any]:
 
 def samples_of(store: Store, benchmark_id: str) -> pd.DataFrame:
     """One row per request in the figures; see `analysis.benchmark.summary`. Raises StoreError."""
-    return in_figures(store.read(read_samples, benchmark_id))
+    return at_steady_loads(in_figures(store.read(read_samples, benchmark_id)))
 
 
 def with_baselines(plan: Plan, arms: Sequence[ArmState]) -> list[ArmState]:

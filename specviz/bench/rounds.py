@@ -12,6 +12,7 @@ from statistics import fmean
 
 from specviz.bench.arm import BenchArm
 from specviz.bench.block import Answered, Talk
+from specviz.bench.load.traffic import Traffic
 from specviz.bench.plan import Plan
 from specviz.bench.repeats import MeasuredBlock
 from specviz.bench.schedule import Stage
@@ -56,7 +57,11 @@ class RoundUnderWay:
         self.block = uuid.uuid4().hex
 
     def measured(
-        self, talks: Sequence[Talk], answers: Sequence[Answered], wall_s: float
+        self,
+        talks: Sequence[Talk],
+        answers: Sequence[Answered],
+        wall_s: float,
+        phase_ms: tuple[float, ...] | None,
     ) -> MeasuredBlock:
         """The block that has just ended."""
         return MeasuredBlock(
@@ -69,6 +74,7 @@ class RoundUnderWay:
             wall_s,
             tuple(talks),
             tuple(answers),
+            phase_ms=phase_ms,
         )
 
     async def begin(self, log: BenchmarkLog, plan: Plan) -> None:
@@ -140,6 +146,7 @@ class RoundUnderWay:
             sampling=Sampling(self.stage.temperature, 1.0, plan.max_tokens, plan.seed),
             concurrency=load.concurrency or 0,
             request_rate=load.request_rate,
+            traffic=load.name if isinstance(load, Traffic) else None,
             prompt_set=plan.prompts.file or "shipped prompts",
         )
         return Run(

@@ -21,12 +21,22 @@ from specviz.analysis.benchmark.disturbance import NOT_WATCHED
 from specviz.bench.arm import BenchArm, arm_row, as_opened, open_arm
 from specviz.bench.block import Answered, Block, Talk
 from specviz.bench.control import Control
+from specviz.bench.load.load import Load
+from specviz.bench.load.places import Place
+from specviz.bench.load.traffic import Traffic
 from specviz.bench.machine_watch import MachineWatch
-from specviz.bench.plan import Load, Plan
+from specviz.bench.plan import Plan
 from specviz.bench.progress import BenchPhase
 from specviz.bench.repeats import DisturbedBlock, Repeats, sample_row, shortened
 from specviz.bench.rounds import RoundUnderWay
-from specviz.bench.schedule import Stage, blocks, rounds_of_arms, stages, turns_of_arms
+from specviz.bench.schedule import (
+    Stage,
+    asked,
+    blocks,
+    planned_requests,
+    stages,
+    turns_of_arms,
+)
 from specviz.bench.tally import Tally
 from specviz.config import EngineKind, RunConfig, RunStatus, Sampling
 from specviz.errors import RequestRefused, SpecvizError
@@ -40,6 +50,7 @@ OpenTimedArm = Callable[[RunConfig, Note], Awaitable[TimedArm]]
 
 WARM_UP_TOKENS = 32
 PAUSE_POLL_S = 0.1
+INTERRUPTED = "The pass was interrupted: it is measured again from its beginning."
 FAILURES_IN_A_ROW = 5
 """After this many an arm is given up."""
 
@@ -75,10 +86,9 @@ class Bench:
         return stages(self.plan, self.servers_at_once)
 
     def planned(self) -> Counter[int]:
-        """Requests that the plan asks for, by arm."""
-        each = sum(len(conversation.turns) for conversation in self.conversations)
-        rounds = rounds_of_arms(self.plan, self.servers_at_once)
-        return Counter({arm: each * n for arm, n in rounds.items()})
+        """Requests that the plan asks for, by arm. Raises UsageError where the prompts do not
+        suffice."""
+        return planned_requests(self.plan, self.servers_at_once, self.conversations)
 
     def done_by_arm(self) -> Counter[int]:
         """Requests that earlier processes finished, by arm."""
@@ -92,6 +102,20 @@ class Bench:
             done[arm_of[round_id]] += len(answers)
         return done
 
+    def restart_passes(self) -> None:
+        """Passes of traffic that were interrupted begin again: half a ramp measures nothing.
+        Raises StoreError."""
+        for stage in self.stages:
+            if not isinstance(stage.load, Traffic):
+                continue
+            for arm in stage.arms:
+                round_id = stage.round_id(self.benchmark_id, arm)
+                done = [key for key in self.done if key[0] == round_id]
+                if done and self._talks(stage, arm):
+                    self.log.restart_round(round_id, INTERRUPTED)
+                    for key in done:
+                        del self.done[key]
+
     def take_up_repeats(self, rows: Sequence[DisturbedRow]) -> None:
         """The disturbed blocks that an earlier process did not measure again."""
         places = {
@@ -104,11 +128,13 @@ class Bench:
             turns = defaultdict(list)
             for prompt_index, turn in row.requests:
                 turns[prompt_index].append(turn)
+            place_of = dict(asked(self.plan, stage, self.conversations))
             talks = []
-            for prompt_index, asked in turns.items():
-                earlier = self.done[row.round_id, prompt_index][: min(asked)]
-                talk = self._talk(stage, arm, prompt_index, earlier)
-                talks.append(shortened(talk, max(asked) + 1))
+            for prompt_index in sorted(turns, key=[*place_of].index):
+                sent = turns[prompt_index]
+                earlier = self.done[row.round_id, prompt_index][: min(sent)]
+                talk = self._talk(stage, arm, prompt_index, earlier, place_of[prompt_index])
+                talks.append(shortened(talk, max(sent) + 1))
             run_id = stage.run_id(self.benchmark_id, arm)
             self.repeats.disturbed.append(
                 DisturbedBlock(
@@ -180,7 +206,9 @@ class Bench:
             await self._warm_up(stage, round_.arm)
             await round_.begin(self.log, self.plan)
         for number, block in enumerate(blocks(len(self.conversations), stage.load)):
-            for index in turns_of_arms(tuple(rounds), number):
+            one_block = stage.load.concurrency is None  # then repetitions take turns
+            turn = stage.repetition if one_block else number
+            for index in turns_of_arms(tuple(rounds), turn):
                 await self._block(stage, rounds[index], block, number)
         for round_ in rounds.values():
             await round_.end(self.log)
@@ -206,7 +234,7 @@ class Bench:
                     talks,
                     arm.engine.sample,
                     partial(self._keep, round_, answers),
-                    lambda: self.control.goes_on and arm.tally.error is None,
+                    lambda: self.control.may_send(stage.load) and arm.tally.error is None,
                 )
                 round_.next_block()
                 self.repeats.watch.begin()
@@ -214,7 +242,7 @@ class Bench:
                 async with round_.watched():
                     await under_way.run(stage.load, rng)
                 wall_s = time.monotonic() - began
-            measured = round_.measured(talks, answers, wall_s)
+            measured = round_.measured(talks, answers, wall_s, under_way.phase_ms)
             self.repeats.seen(self.repeats.watch.end(measured))
             count = len(talks) - len(under_way.rest)
             self.tally.block_done(arm.index, stage.load, count, wall_s)
@@ -279,12 +307,11 @@ class Bench:
             return
         arm.tally.phase, arm.tally.note = "starting", "warming up"
         self.tally.doing = f"warming up {arm.tally.name}"
-        at_once = stage.load.concurrency or 1
+        at_once = stage.load.most_at_once
         count = max(self.plan.warmup, at_once)
-        talks = [
-            self._talk(stage, arm.index, number % len(self.conversations), ())
-            for number in range(count)
-        ]
+        prompts = asked(self.plan, stage, self.conversations)
+        chosen = [prompts[number % len(prompts)] for number in range(count)]
+        talks = [self._talk(stage, arm.index, index, (), place) for index, place in chosen]
         short = [
             replace(
                 talk,
@@ -314,7 +341,9 @@ class Bench:
             if other.phase == "measuring":
                 other.phase = "waiting"
         arm.tally.phase = "measuring"
-        parts = [stage.load.title, f"temperature {stage.temperature:g}"]
+        parts = [stage.load.title]
+        if not isinstance(stage.load, Traffic):
+            parts.append(f"temperature {stage.temperature:g}")
         if self.plan.repetitions > 1:
             parts.append(f"run {stage.repetition + 1} of {self.plan.repetitions}")
         self.tally.doing = " · ".join(parts)
@@ -323,28 +352,31 @@ class Bench:
         """The conversations of a round that are not finished yet."""
         key = stage.round_id(self.benchmark_id, arm)
         talks = [
-            self._talk(stage, arm, index, self.done.get((key, index), ()))
-            for index in range(len(self.conversations))
+            self._talk(stage, arm, index, self.done.get((key, index), ()), place)
+            for index, place in asked(self.plan, stage, self.conversations)
         ]
         return [talk for talk in talks if talk.turns_left]
 
-    def _talk(self, stage: Stage, arm: int, index: int, answers: tuple[str, ...]) -> Talk:
+    def _talk(
+        self, stage: Stage, arm: int, index: int, answers: tuple[str, ...], place: Place | None
+    ) -> Talk:
         """Only the embedded engine gets a seed: a server would sample each request of a batch
         separately, which costs time."""
         conversation = self.conversations[index]
         longest = self.plan.max_tokens
-        asked = min(conversation.max_tokens or longest, longest)
+        tokens = min(conversation.max_tokens or longest, longest)
+        temperature = stage.temperature if place is None else place.temperature
         seed = None
-        if stage.temperature > 0 and self.plan.arms[arm].config.engine is EngineKind.EMBEDDED:
+        if temperature > 0 and self.plan.arms[arm].config.engine is EngineKind.EMBEDDED:
             seed = self.plan.seed * 1_000_003 + index * 1009 + stage.repetition
-        sampling = Sampling(stage.temperature, 1.0, asked, seed)
-        return Talk(index, conversation, sampling, answers)
+        sampling = Sampling(temperature, 1.0, tokens, seed)
+        return Talk(index, conversation, sampling, answers, place)
 
     def _left(self, stage: Stage, arm: int) -> bool:
         return bool(self._talks(stage, arm))
 
-    def _conversations_left(self) -> dict[tuple[int, Load], int]:
-        left: dict[tuple[int, Load], int] = defaultdict(int)
+    def _conversations_left(self) -> dict[tuple[int, Load | Traffic], int]:
+        left: dict[tuple[int, Load | Traffic], int] = defaultdict(int)
         for stage in self.stages:
             for arm in stage.arms:
                 left[arm, stage.load] += len(self._talks(stage, arm))

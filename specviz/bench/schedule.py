@@ -11,14 +11,19 @@ two arms compares methods and not minutes.
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from specviz.bench.plan import Load, Plan
+from specviz.bench.load.load import Load
+from specviz.bench.load.places import Place, places
+from specviz.bench.load.traffic import Traffic
+from specviz.bench.plan import Plan
 from specviz.methods import Method
+from specviz.prompts.sets import Conversation
 
 BLOCK_ROUNDS = 4
 """A block keeps its streams full this many times over, so that filling and draining, which a block
@@ -27,16 +32,20 @@ begins and ends with, weigh little."""
 MIN_BLOCK = 16
 """Prompts in a block at least, above concurrency 1."""
 
+ARRIVING_S = 10.0
+"""Requests arrive in a block for so long on average: the first of them find an idle server."""
+
 _NAMESPACE = uuid.UUID("8d1a1f4e-2a0c-4f6e-9b0e-5b1a5a0c6c1d")
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One temperature, load and repetition of a group, on its arms that are measured there."""
+    """One temperature, load and repetition of a group, on its arms that are measured there. A
+    repetition of traffic is a pass."""
 
     group: int
     temperature: float
-    load: Load
+    load: Load | Traffic
     repetition: int
     arms: tuple[int, ...]
 
@@ -87,22 +96,47 @@ def stages(plan: Plan, servers_at_once: int) -> tuple[Stage, ...]:
     return tuple(found)
 
 
-def rounds_of_arms(plan: Plan, servers_at_once: int) -> Counter[int]:
-    """In how many rounds each arm goes over the prompts, by its place in the plan."""
-    return Counter(arm for stage in stages(plan, servers_at_once) for arm in stage.arms)
+def asked(
+    plan: Plan, stage: Stage, conversations: Sequence[Conversation]
+) -> tuple[tuple[int, Place | None], ...]:
+    """The prompts of a round by index, in their order, with their places where it is a pass.
+
+    Raises UsageError where the prompts do not suffice for a pass.
+    """
+    if isinstance(stage.load, Traffic):
+        found = places(stage.load, conversations, plan.seed, stage.repetition)
+        return tuple((place.prompt_index, place) for place in found)
+    return tuple((index, None) for index in range(len(conversations)))
 
 
-def blocks(num_prompts: int, load: Load) -> list[range]:
+def planned_requests(
+    plan: Plan, servers_at_once: int, conversations: Sequence[Conversation]
+) -> Counter[int]:
+    """Requests that the plan asks for, by arm: every turn is one. Raises as `asked` does."""
+    planned: Counter[int] = Counter()
+    for stage in stages(plan, servers_at_once):
+        each = sum(len(conversations[i].turns) for i, _ in asked(plan, stage, conversations))
+        planned.update(dict.fromkeys(stage.arms, each))
+    return planned
+
+
+def blocks(num_prompts: int, load: Load | Traffic) -> list[range]:
     """The prompts of a round cut into blocks of nearly the same size.
 
-    One prompt each at concurrency 1; with Poisson arrivals the whole round, because arrivals are
-    random in time only while they go on.
+    One prompt each at concurrency 1. With Poisson arrivals blocks too, since only blocks are
+    independent of each other: busy periods of one block share the machine's slow moments, and
+    intervals over them would be too narrow (`benchmarks/coverage.py`). A pass of traffic is one.
     """
-    if load.concurrency is None:
+    if isinstance(load, Traffic):
         return [range(num_prompts)]
     if load.concurrency == 1:
         return [range(index, index + 1) for index in range(num_prompts)]
-    count = max(1, num_prompts // max(MIN_BLOCK, BLOCK_ROUNDS * load.concurrency))
+    if load.request_rate is not None:
+        size = math.ceil(ARRIVING_S * load.request_rate)
+    else:
+        assert load.concurrency is not None
+        size = BLOCK_ROUNDS * load.concurrency
+    count = max(1, num_prompts // max(MIN_BLOCK, size))
     cuts = [num_prompts * number // count for number in range(count + 1)]
     return [range(begin, end) for begin, end in pairwise(cuts)]
 

@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from specviz.analysis.sample_metrics import metrics_of
-from specviz.bench.plan import Load
+from specviz.bench.load.load import Load
+from specviz.bench.load.traffic import Traffic
 from specviz.bench.progress import ArmProgress, BenchPhase, Progress
 from specviz.sample import Sample
+
+Place = tuple[int, Load | Traffic]
+"""An arm, and a load that it is measured at."""
 
 KEPT_TPOT = 500
 """The current TPOT is the median of this many last requests."""
@@ -70,16 +74,18 @@ class Tally:
         self._name = name
         self._began = time.monotonic()
         self._ended: float | None = None
-        self._left: dict[tuple[int, Load], int] = {}
-        self._speed: dict[tuple[int, Load], tuple[float, int]] = defaultdict(lambda: (0.0, 0))
+        self._left: dict[Place, int] = {}
+        self._speed: dict[Place, tuple[float, int]] = defaultdict(lambda: (0.0, 0))
         self._lock = threading.Lock()
 
-    def plan(self, left: Mapping[tuple[int, Load], int]) -> None:
+    def plan(self, left: Mapping[Place, int]) -> None:
         """How many conversations are left, by arm and load."""
         with self._lock:
             self._left = dict(left)
 
-    def block_done(self, arm: int, load: Load, conversations: int, seconds: float) -> None:
+    def block_done(
+        self, arm: int, load: Load | Traffic, conversations: int, seconds: float
+    ) -> None:
         """A block has ended after `seconds`."""
         with self._lock:
             self.arms[arm].seconds += seconds
@@ -120,7 +126,7 @@ class Tally:
 
 
 def _seconds_each(
-    speed: Mapping[tuple[int, Load], tuple[float, int]], arm: int, load: Load
+    speed: Mapping[Place, tuple[float, int]], arm: int, load: Load | Traffic
 ) -> float:
     same = [speed[arm, load]] if (arm, load) in speed else []
     of_arm = [value for key, value in speed.items() if key[0] == arm]

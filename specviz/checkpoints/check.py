@@ -112,7 +112,7 @@ def _format(draft: Checkpoint, method: Method | None) -> Finding:
 
 
 def _sizes(draft: Checkpoint, target: Checkpoint) -> list[Finding]:
-    """Vocabulary and width against the target's, as far as the configurations tell."""
+    """Vocabulary and width against the target's, as far as the configurations say."""
     found = []
     own, theirs = draft.config.get("vocab_size"), target.config.get("vocab_size")
     if type(own) is int and type(theirs) is int and own != theirs:

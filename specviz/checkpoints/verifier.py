@@ -15,7 +15,7 @@ CONVERT = "write the folder again with `specviz convert`"
 
 
 def check_verifier(draft: Checkpoint, target: Checkpoint) -> Finding:
-    """Whether `target` is the one that the draft was made for, as far as names tell."""
+    """Whether `target` is the one that the draft was made for, as far as names say."""
     found = draft.raw.get(SPECULATORS_CONFIG)
     if not isinstance(found, dict) or not _has_tokens(found):
         return refused(

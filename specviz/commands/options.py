@@ -37,6 +37,17 @@ def version_option(
     """See, store and evaluate every accept/reject decision of speculative decoding."""
 
 
+ModelOption = Annotated[
+    str | None,
+    typer.Option(help="Folder or name of the target model (default: the demo target)."),
+]
+DraftOption = Annotated[
+    str | None,
+    typer.Option(help="Folder or name of the draft model or head (default: the demo draft)."),
+]
+KOption = Annotated[
+    int | None, typer.Option(help="Draft tokens per step (num_speculative_tokens).")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 DbOption = Annotated[
     Any,  # Location | None, but typer knows no unions

@@ -131,26 +131,15 @@ def _facts(
     import asyncio
 
     from specviz.bench.results import results_of
-    from specviz.commands.benchmark.stored import store_with
+    from specviz.commands.benchmark.stored import benchmark_with, store_with
     from specviz.known_facts import facts_of_benchmark, facts_of_server
-    from specviz.store.benchmarks.reads import read_benchmarks
 
     found = []
     if benchmark is not None:
         with store_with(benchmark, db) as store:
-            rows = [
-                row
-                for row in store.read(read_benchmarks)
-                if row.benchmark_id.startswith(benchmark.lower())
-            ]
-            if not benchmark or len(rows) != 1:
-                number = "No" if not rows else "More than one"
-                raise UsageError(
-                    f"{number} stored benchmark has an id that begins with {benchmark!r}: "
-                    "`specviz query 'SELECT benchmark_id, name FROM benchmarks'` lists them."
-                )
-            results = results_of(store, rows[0].benchmark_id)
-            found.append(facts_of_benchmark(rows[0], results, temperature, concurrency))
+            row = benchmark_with(store, benchmark)
+            results = results_of(store, row.benchmark_id)
+            found.append(facts_of_benchmark(row, results, temperature, concurrency))
     if server is not None:
         facts, _ = asyncio.run(facts_of_server(server))
         found.append(facts)

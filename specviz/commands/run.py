@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from specviz.commands.options import DbOption, JsonOption
+from specviz.commands.options import DbOption, JsonOption, KOption, ModelOption
 from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
 from specviz.methods import Method
@@ -24,20 +24,19 @@ def run(
         Method | None,
         typer.Option(help="Drafting method (default: draft_model, or what the server uses)."),
     ] = None,
-    k: Annotated[
-        int | None, typer.Option(help="Draft tokens per step (num_speculative_tokens).")
-    ] = None,
+    k: KOption = None,
     temperature: Annotated[float, typer.Option(help="Sampling temperature; 0 is greedy.")] = 0.0,
     top_p: Annotated[float, typer.Option(help="Nucleus sampling; 1 is off.")] = 1.0,
     top_k: Annotated[int, typer.Option(help="Draw from the K most likely tokens; 0 is off.")] = 0,
+    spec_k: Annotated[
+        int | None,
+        typer.Option(help="K of this request, 0 for none: asked of a server with a policy."),
+    ] = None,
     max_tokens: Annotated[int, typer.Option(help="Output tokens at most.")] = 128,
     seed: Annotated[
         int | None, typer.Option(help="Sampling seed: makes a sampled run repeatable.")
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(help="Folder or name of the target model (default: the demo target)."),
-    ] = None,
+    model: ModelOption = None,
     draft: Annotated[
         Path | None,
         typer.Option(help="Folder of the draft model or head (default: the demo draft)."),
@@ -73,7 +72,7 @@ def run(
         engine=engine,
         method=method or _usual_method(engine),
         k=k,
-        sampling=Sampling(temperature, top_p, max_tokens, seed, top_k),
+        sampling=Sampling(temperature, top_p, max_tokens, seed, top_k, spec_k),
         model=model,
         draft=str(draft) if draft else None,
         server_url=server,

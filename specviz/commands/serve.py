@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from specviz.commands.options import DraftOption, KOption, ModelOption
 from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.methods import METHODS, Method
@@ -16,19 +18,15 @@ def serve(
     kind: Annotated[
         EngineKind, typer.Option(help="Which server to start: vllm or llama.cpp.")
     ] = EngineKind.VLLM,
-    model: Annotated[
-        str | None,
-        typer.Option(help="Folder or name of the target model (default: the demo target)."),
-    ] = None,
+    model: ModelOption = None,
     method: Annotated[Method, typer.Option(help="Drafting method.")] = Method.DRAFT_MODEL,
-    draft: Annotated[
-        str | None,
-        typer.Option(help="Folder or name of the draft model or head (default: the demo draft)."),
-    ] = None,
-    k: Annotated[
-        int | None, typer.Option(help="Draft tokens per step (num_speculative_tokens).")
-    ] = None,
+    draft: DraftOption = None,
+    k: KOption = None,
     port: Annotated[int | None, typer.Option(help="Port (default: a free one).")] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(help="File of a policy: vLLM gives every request the K that it says."),
+    ] = None,
     trace: Annotated[
         bool,
         typer.Option(
@@ -41,10 +39,13 @@ def serve(
     llama.cpp takes folders of plain Llama models (see `specviz gguf`) and .gguf files.
     """
     from specviz.paths import DEMO_TARGET
+    from specviz.policy.file import read_policy
     from specviz.servers.kinds import launcher_of
     from specviz.servers.launch.foreground import serve as serve_until_stopped
     from specviz.servers.launch.launcher import ServerSpec
 
+    if policy is not None and k is None:
+        k = read_policy(policy).num_speculative_tokens
     demo = METHODS[method].demo_draft
     if draft is None and demo is not None:
         if model is not None:
@@ -59,5 +60,6 @@ def serve(
         port=port,
         trace=trace,
         extra_args=tuple(context.args),
+        policy=policy,
     )
     raise typer.Exit(serve_until_stopped(spec))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from specviz.commands.options import DbOption, JsonOption
+from specviz.commands.routing import route
 
 if TYPE_CHECKING:
     from specviz.fleet.monitor import Monitor
@@ -23,6 +24,8 @@ app = typer.Typer(
     help="The fleet: named inference servers, whether they answer and what they accept.",
     no_args_is_help=True,
 )
+
+app.command()(route)
 
 NameArgument = Annotated[str, typer.Argument(help="Name of the server.")]
 

@@ -17,10 +17,13 @@ from rich.text import Text
 
 from specviz import palette
 from specviz.analysis.metrics import summarise
+from specviz.analysis.step_time.explanation import explain_step
+from specviz.analysis.step_time.step_time import StepTime, mean_step, step_totals
 from specviz.analysis.text import digits
 from specviz.config import Prompt, Run, RunConfig, RunStatus
 from specviz.errors import SpecvizError, UsageError
 from specviz.live.record import Outcome, answer, store_failure
+from specviz.methods import Method
 from specviz.opening import open_arm
 from specviz.paths import LOGS
 from specviz.remote.ingest import RemoteStore
@@ -124,7 +127,7 @@ def _open_sink(
 
 def document(run: Run, trace: Trace) -> dict[str, Any]:
     """The JSON of `specviz run`; its keys are a public format."""
-    config = run.config
+    config, found = run.config, _mean_step(trace)
     return {
         "run_id": run.run_id,
         "engine": config.engine.value,
@@ -139,7 +142,13 @@ def document(run: Run, trace: Trace) -> dict[str, Any]:
         "lossless": config.is_lossless,
         "steps": [_step(step) for step in trace.steps],
         "metrics": summarise(trace).to_dict(),
+        "step_time": None if found is None else asdict(found),
     }
+
+
+def _mean_step(trace: Trace) -> StepTime | None:
+    totals = step_totals(trace)
+    return mean_step([totals]) if totals else None
 
 
 def _step(step: Step) -> dict[str, Any]:
@@ -152,6 +161,7 @@ def _step(step: Step) -> dict[str, Any]:
         "spans": [asdict(span) for span in step.spans],
         "skipped_layers": step.skipped_layers,
         "matched_tokens": step.matched_tokens,
+        "allowed": asdict(step.allowed) if step.allowed else None,
         "drafted": [asdict(token) for token in step.drafted],
         "emitted": [asdict(token) for token in step.emitted],
     }
@@ -171,6 +181,9 @@ def _print(run: Run, trace: Trace) -> None:
     }
     shown = " · ".join(f"{name} {value or '–'}" for name, value in figures.items())
     console.print(Text(f"\n{run.config.title} · {shown}"), style="dim")
+    if found := _mean_step(trace):
+        drafts = run.config.method is not Method.BASELINE
+        console.print(Text(explain_step(found, drafts=drafts)), style="dim")
 
 
 def _coloured(trace: Trace) -> Text:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from specviz.commands.options import JsonOption
+from specviz.commands.options import DraftOption, JsonOption, KOption, ModelOption
 from specviz.config import EngineKind
 from specviz.errors import SpecvizError, UsageError
 from specviz.methods import Method
@@ -22,21 +22,14 @@ def verify(
         EngineKind, typer.Option(help="What to start, where no URLs are given.")
     ] = EngineKind.VLLM,
     method: Annotated[Method, typer.Option(help="Drafting method to start.")] = Method.DRAFT_MODEL,
-    model: Annotated[
-        str | None,
-        typer.Option(help="Folder or name of the target model (default: the demo target)."),
-    ] = None,
-    draft: Annotated[
-        str | None,
-        typer.Option(help="Folder or name of the draft model or head (default: the demo draft)."),
-    ] = None,
-    k: Annotated[
-        int | None, typer.Option(help="Draft tokens per step (num_speculative_tokens).")
-    ] = None,
+    model: ModelOption = None,
+    draft: DraftOption = None,
+    k: KOption = None,
     prompts: Annotated[int, typer.Option(help="Held-out prompts to answer greedily.")] = 12,
     answers: Annotated[int, typer.Option(help="Sampled answers to each of six prompts.")] = 40,
     report: Annotated[
-        Path | None, typer.Option("-o", "--report", help="Write the report as an HTML file.")
+        Path | None,
+        typer.Option("-o", "--report", "--html", help="Write the report as an HTML file."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

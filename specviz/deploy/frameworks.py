@@ -47,7 +47,7 @@ def launch_of(request: Request) -> Launch:
     request = replace(request, version=version)
     _check_offered(framework, request.method, version)
     launch = framework.launch(request)
-    remarks = (*known_problems(request), *_unchecked(framework, version), *launch.remarks)
+    remarks = (*known_problems(request), *unchecked(framework, version), *launch.remarks)
     return replace(launch, remarks=remarks)
 
 
@@ -78,7 +78,8 @@ def _elsewhere(method: str) -> str:
     return f"{method} is in {' and in '.join(places)}." if places else ""
 
 
-def _unchecked(framework: Framework, version: str) -> tuple[Remark, ...]:
+def unchecked(framework: Framework, version: str) -> tuple[Remark, ...]:
+    """A remark for a version that nobody compared with the package or its source."""
     if any(is_of(version, known) for known in framework.versions):
         return ()
     like = nearest(version, framework.versions)

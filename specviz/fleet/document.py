@@ -20,12 +20,7 @@ def document(servers: Iterable[NamedServer], health: Mapping[str, Health]) -> di
 
 def _server(server: NamedServer, health: Health | None) -> dict[str, Any]:
     return {
-        "name": server.name,
-        "url": server.url,
-        "kind": server.kind and server.kind.value,
-        "key_env": server.key_env,
-        "labels": list(server.labels),
-        "baseline_of": server.baseline_of,
+        **server.described(),
         "added_at": server.added_at.isoformat(),
         "health": health and _health(server, health),
     }

@@ -17,15 +17,7 @@ def list_there(url: str, *, secret: str | None = None) -> dict[str, Any]:
 
 
 def add_there(url: str, server: NamedServer, *, secret: str | None = None) -> dict[str, Any]:
-    body = {
-        "name": server.name,
-        "url": server.url,
-        "kind": server.kind and server.kind.value,
-        "key_env": server.key_env,
-        "labels": list(server.labels),
-        "baseline_of": server.baseline_of,
-    }
-    return dict(call(url, "POST", "/api/servers", json=body, secret=secret))
+    return dict(call(url, "POST", "/api/servers", json=server.described(), secret=secret))
 
 
 def remove_there(url: str, name: str, *, secret: str | None = None) -> dict[str, Any]:

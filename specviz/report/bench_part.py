@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from specviz.analysis.benchmark.cell_figures import COLUMNS, cell_figures, load_of
 from specviz.analysis.benchmark.results import CounterCheck, Speedup
+from specviz.analysis.step_time.step_time import StepTime
 from specviz.analysis.text import digits
+from specviz.methods import Method
 from specviz.report.content import Json
 from specviz.report.markup import block, pairs, table, text
+from specviz.report.step_time_part import step_time_part
 
 ELSEWHERE = (
     *("model", "server", "dataset", "method", "k", "concurrency", "request_rate"),
@@ -55,10 +58,21 @@ def _results(results: Json) -> list[str]:
         here = [c for c in cells if (c["temperature"], load_of(c)) == (temperature, load)]
         parts.append(f"<h3>{text(load)}, temperature {temperature:g}</h3>")
         parts.append(table(("arm", *COLUMNS), map(_row, here)))
+        parts += map(_step_time, here)
     notes = [_check(CounterCheck(**check)) for check in results["checks"]]
     notes += [*results["notes"], *(note for cell in cells for note in cell["notes"])]
     lines = "".join(f"<li>{text(note)}</li>" for note in dict.fromkeys(notes))
     return [*parts, f"<ul>{lines}</ul>"]
+
+
+def _step_time(cell: Json) -> str:
+    """Where the time of the arm's steps goes; empty where nothing is known of it."""
+    if not cell["step_time_text"]:
+        return ""
+    found = StepTime(**cell["step_time"]) if cell["step_time"] else None
+    plain = None if cell["method"] == Method.BASELINE else cell["plain_tpot_ms"]
+    told = f"{cell['arm']}: {cell['step_time_text']}"
+    return step_time_part(found, plain, told)
 
 
 def _row(cell: Json) -> tuple[str | None, ...]:

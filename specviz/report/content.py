@@ -9,6 +9,7 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
+from specviz.analysis.step_time.step_time import StepTime, mean_step
 from specviz.bench.results import document
 from specviz.config import Prompt, Run
 from specviz.engines.replay import events_of
@@ -20,6 +21,7 @@ from specviz.store.exchange.exported_tables import BY_NAME
 from specviz.store.exchange.exporting import selected
 from specviz.store.exchange.selection import Selection, rows
 from specviz.store.runs.runs import read_requests, read_run, read_trace
+from specviz.store.runs.step_totals import read_step_totals
 from specviz.strip.messages import arm_message, batch, figures_of, hello, verdict_of
 
 REPLAY_CHARACTERS = 24_000_000
@@ -35,12 +37,14 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ShownRun:
-    """One run: its row of `runs`, and its requests, the first of `num_requests`."""
+    """One run: its row of `runs`, its requests, the first of `num_requests`, and the mean step of
+    those, None where their steps are not known."""
 
     run: Run
     row: Json
     requests: tuple[RequestRow, ...]
     num_requests: int
+    step_time: StepTime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,9 @@ def _benchmark(store: Store, benchmark_id: str) -> Json:
 def _shown(store: Store, row: Json) -> ShownRun:
     run = store.read(read_run, row["run_id"])
     requests = store.read(read_requests, run.run_id)
-    return ShownRun(run, row, tuple(requests[:REQUESTS_SHOWN]), len(requests))
+    totals = store.read(read_step_totals, run.run_id, REQUESTS_SHOWN)
+    shown = tuple(requests[:REQUESTS_SHOWN])
+    return ShownRun(run, row, shown, len(requests), mean_step(totals.values()))
 
 
 def _replays(store: Store, shown: Sequence[ShownRun]) -> Iterator[Replay]:

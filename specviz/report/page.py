@@ -43,7 +43,7 @@ def page(content: Content) -> str:
         _left_out(content.left_out),
         *map(bench_part, content.benchmarks),
         _replay() if content.replays else "",
-        *map(run_part, content.runs),
+        *(run_part(shown, content.runs) for shown in content.runs),
         *map(elsewhere_part, content.results),
         f'<script type="application/json" id="replays">{_data(content.replays)}</script>',
         f'<script type="module">{code}</script></body></html>\n',

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from specviz.analysis.step_time.arms import ArmTime, explained, plain_ms
 from specviz.analysis.text import digits
 from specviz.report.content import Json, ShownRun
 from specviz.report.markup import block, pairs, table, text
+from specviz.report.step_time_part import step_time_part
 from specviz.store import RequestRow
 
 HEAD = (
@@ -26,8 +29,8 @@ ENVIRONMENT = (
 ANSWERS_OPEN = 3
 
 
-def run_part(shown: ShownRun) -> str:
-    """The section of a run."""
+def run_part(shown: ShownRun, runs: Sequence[ShownRun]) -> str:
+    """The section of a run; `runs` are all of the file, plain decoding among them."""
     row = shown.row
     title = row["name"] or shown.run.config.title
     parts = [f"<section><h2>{text(title)}</h2>"]
@@ -38,10 +41,28 @@ def run_part(shown: ShownRun) -> str:
         parts.append(pairs([("note", row["note"]), ("tags", tags)]))
     requests = list(enumerate(shown.requests, start=1))
     parts.append(table(HEAD, (_figures(place, request) for place, request in requests)))
+    parts.append(_step_time(shown, runs))
     parts.append("<h3>Configuration</h3>" + pairs(_named(row, CONFIGURATION) + _options(row)))
     parts.append("<h3>Environment</h3>" + pairs(_named(row, ENVIRONMENT)))
     parts += [_texts(place, request) for place, request in requests]
     return "".join(parts) + "</section>"
+
+
+def _step_time(shown: ShownRun, runs: Sequence[ShownRun]) -> str:
+    together = [_arm_time(one) for one in runs if one.run.group_id == shown.run.group_id]
+    arm = _arm_time(shown)
+    return step_time_part(arm.found, plain_ms(arm, together), explained(arm, together))
+
+
+def _arm_time(shown: ShownRun) -> ArmTime:
+    metrics = shown.requests[0].metrics if shown.num_requests == 1 else None
+    return ArmTime(
+        shown.run.config.title,
+        shown.run.config,
+        shown.step_time,
+        metrics.tpot_ms if metrics else None,
+        metrics.mean_acceptance_length if metrics else None,
+    )
 
 
 def _figures(place: int, request: RequestRow) -> tuple[Any, ...]:

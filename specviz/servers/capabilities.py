@@ -39,7 +39,9 @@ class Capabilities:
     off. `prefix_caching` is for kinds that do not say it on their metrics page. `drafts_trees`,
     `adapts_k`: the server's counts for a request are not of chains, or not of one length.
     `counts_tokens`: every chunk says how many tokens were emitted, drafted and accepted so far, so
-    that steps are known as they come.
+    that steps are known as they come. `runner`: vLLM's model runner, "v1" or "v2". `hidden`: why a
+    trace lacks some of the server's decisions, one sentence per reason. `follows_policy`: requests
+    may ask for a K of their own.
     """
 
     version: str | None = None
@@ -55,6 +57,9 @@ class Capabilities:
     drafts_trees: bool = False
     adapts_k: bool = False
     counts_tokens: bool = False
+    runner: str | None = None
+    hidden: tuple[str, ...] = ()
+    follows_policy: bool = False
 
     @property
     def expected_fidelity(self) -> Fidelity:

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-from specviz.config import EngineKind
+from specviz.config import EngineKind, Prompt, Sampling
 from specviz.errors import MalformedReply
 from specviz.servers.capabilities import Capabilities
 from specviz.servers.checked import count
@@ -82,6 +82,11 @@ def new_request_id() -> str:
     return uuid.uuid4().hex
 
 
+def cache_salt() -> dict[str, object]:
+    """A unique salt: the prompt matches nothing in the cache."""
+    return {"cache_salt": uuid.uuid4().hex}
+
+
 async def cannot_detokenize(_: httpx2.AsyncClient, url: str, __: str, ___: int) -> str:
     """Of a kind that has no page for it. Raises MalformedReply."""
     raise MalformedReply(f"the server at {url} does not turn ids into text")
@@ -118,6 +123,7 @@ class Dialect:
                     some; raises like `counts`
     metrics_path    where the metrics page is
     stream_options  what is asked for in OpenAI's `stream_options` beyond the usage
+    policy_fields   request fields that say what a policy decides by, for servers that follow one
     keeps_alive     whether a connection can be used again after a streamed answer
     """
 
@@ -141,3 +147,4 @@ class Dialect:
     metrics_path: str = "/metrics"
     stream_options: Mapping[str, object] | None = None
     keeps_alive: bool = True
+    policy_fields: Callable[[Prompt, Sampling], dict[str, object]] | None = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+from pathlib import Path
 
 from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
@@ -10,6 +12,7 @@ from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET
 from specviz.servers.dialect import Dialect
 from specviz.servers.launch.launcher import Launcher, ServerSpec
+from specviz.servers.launch.schedule import checked_schedule
 from specviz.servers.llama_cpp.dialect import LLAMA_CPP
 from specviz.servers.lm_studio.dialect import LM_STUDIO
 from specviz.servers.openai import openai_compatible
@@ -24,15 +27,16 @@ KINDS: tuple[Dialect, ...] = (SGLANG, TENSORRT_LLM, TRITON, VLLM, LLAMA_CPP, LM_
 Those that name themselves on `/v1/models` come first: TensorRT-LLM has vLLM's `/version`, too.
 """
 
+LAUNCHERS = {kind.launcher.engine: kind.launcher for kind in KINDS if kind.launcher}
+
 OPENAI = openai_compatible(behind=VLLM)
 """Every other server."""
 
 
 def launcher_of(engine: EngineKind) -> Launcher:
     """What starts the servers of an engine. Raises UsageError where there is nothing to start."""
-    for kind in KINDS:
-        if kind.launcher and kind.launcher.engine is engine:
-            return kind.launcher
+    if is_started(engine):
+        return LAUNCHERS[engine]
     raise UsageError(
         f"specviz cannot start a server for the engine {engine.value}: start one yourself and give "
         "its URL."
@@ -41,14 +45,14 @@ def launcher_of(engine: EngineKind) -> Launcher:
 
 def is_started(engine: EngineKind) -> bool:
     """Whether specviz starts servers of this kind; all others are attached by their URL."""
-    return any(kind.launcher is not None and kind.launcher.engine is engine for kind in KINDS)
+    return engine in LAUNCHERS
 
 
 def server_spec(config: RunConfig) -> ServerSpec:
     """The server that an arm without a URL asks for: the demo family's unless it names a model.
 
-    The plugin is loaded on a CPU, where it corrects defects of vLLM's CPU build; on a GPU it would
-    choose another model runner, so it stays out of what is timed. Raises UsageError.
+    The plugin is loaded on a CPU, where it corrects defects of vLLM's CPU build; on a GPU what is
+    timed is vLLM as it comes. Raises UsageError.
     """
     launcher = launcher_of(config.engine)
     method = config.method or Method.BASELINE
@@ -63,7 +67,15 @@ def server_spec(config: RunConfig) -> ServerSpec:
         k=config.k,
         trace=launcher.runs_on_cpu(),
         extra_args=tuple(shlex.split(config.options.get("vllm_flags", ""))),
+        schedule=_schedule(config),
+        policy=Path(config.options["policy"]) if "policy" in config.options else None,
     )
+
+
+def _schedule(config: RunConfig) -> tuple[tuple[int, int, int], ...]:
+    """The option of an arm, JSON as vLLM takes it; empty without one. Raises UsageError."""
+    text = config.options.get("schedule")
+    return () if text is None else checked_schedule(json.loads(text), config.k)
 
 
 def demo_spec(

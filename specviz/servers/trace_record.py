@@ -9,12 +9,16 @@ from dataclasses import dataclass
 
 from specviz.errors import MalformedReply
 from specviz.servers import checked
+from specviz.trace import Allowed
 
 MAX_DRAFT = 1024
 """Draft tokens of one step."""
 
 MAX_TOP = 100
 """Tokens that are listed per position."""
+
+MAX_REASON = 500
+"""Characters of what decided K."""
 
 Top = tuple[tuple[int, float], ...]
 
@@ -35,6 +39,7 @@ class TraceRecord:
     draft_ms: float | None
     verify_ms: float | None
     wall_ms: float | None
+    allowed: Allowed | None = None
 
     @property
     def ids(self) -> set[int]:
@@ -66,6 +71,15 @@ def read_record(value: object) -> TraceRecord:
         draft_ms=checked.optional(checked.milliseconds, data.get("draft_ms"), "draft_ms"),
         verify_ms=checked.optional(checked.milliseconds, data.get("verify_ms"), "verify_ms"),
         wall_ms=checked.optional(checked.milliseconds, data.get("wall_ms"), "wall_ms"),
+        allowed=checked.optional(_allowed, data.get("allowed"), "allowed"),
+    )
+
+
+def _allowed(value: object, name: str) -> Allowed:
+    found = checked.json_object(value, name)
+    return Allowed(
+        k=checked.count(found.get("k"), name, 0, MAX_DRAFT),
+        reason=checked.label(found.get("reason"), name, MAX_REASON),
     )
 
 

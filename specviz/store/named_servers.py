@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 from duckdb import DuckDBPyConnection
@@ -55,6 +56,17 @@ class NamedServer:
         if self.baseline_of == self.name:
             raise UsageError(f"{self.name} cannot be its own baseline: name another server.")
 
+    def described(self) -> dict[str, Any]:
+        """Everything that somebody typed, in JSON's types; not when it was added."""
+        return {
+            "name": self.name,
+            "url": self.url,
+            "kind": self.kind and self.kind.value,
+            "key_env": self.key_env,
+            "labels": list(self.labels),
+            "baseline_of": self.baseline_of,
+        }
+
 
 def put_server(cursor: DuckDBPyConnection, server: NamedServer, replacing: str | None) -> None:
     """Add a server, or put it in place of the one named `replacing`, whose baselines follow it.
@@ -75,19 +87,7 @@ def put_server(cursor: DuckDBPyConnection, server: NamedServer, replacing: str |
     if replacing is not None:
         cursor.execute("DELETE FROM servers WHERE name = ?", [replacing])
         _point_baselines(cursor, replacing, server.name)
-    insert(
-        cursor,
-        "servers",
-        {
-            "name": server.name,
-            "url": server.url,
-            "kind": server.kind and server.kind.value,
-            "key_env": server.key_env,
-            "labels": list(server.labels),
-            "baseline_of": server.baseline_of,
-            "added_at": to_utc(server.added_at),
-        },
-    )
+    insert(cursor, "servers", server.described() | {"added_at": to_utc(server.added_at)})
 
 
 def delete_server(cursor: DuckDBPyConnection, name: str) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from specviz.analysis.benchmark.families import families
+from specviz.analysis.benchmark.families import with_most_ks
 from specviz.analysis.k.curves import KCurve, KFigures
 from specviz.analysis.verdict import verdict_of
 from specviz.bench.results import results_of
-from specviz.errors import UsageError
 from specviz.store import Store
 from specviz.sweep.curves import Place, computed, measured
 from specviz.sweep.evidence import evidence
@@ -28,14 +27,7 @@ def k_answer(
     """
     place = place or Place()
     results = results_of(store, benchmark_id)
-    with_k = [arm for arm in results.arms if arm.k]
-    asked = [arm for arm in with_k if method in (None, arm.method)]
-    if not asked:
-        named = sorted({arm.method for arm in with_k}) or ["none"]
-        raise UsageError(
-            f"The benchmark has no {method or 'method'} with a K: it has {', '.join(named)}."
-        )
-    arms = max(families(asked), key=lambda family: len(family.arms)).arms
+    arms = with_most_ks(results.arms, method).arms
     known = evidence(
         store,
         benchmark_id,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from specviz.bench.plan import Load, Plan, PlanArm
+from specviz.bench.load.load import Load
+from specviz.bench.plan import Plan, PlanArm
 from specviz.config import EngineKind, RunConfig, check_k
 from specviz.errors import UsageError
 from specviz.methods import Method

@@ -83,7 +83,7 @@ async def ask_speculating(url: str, model: str | None, size: Size, note: Note) -
     async with _clients(url, model) as clients:
         live, timed = clients.live, clients.timed
         note("the speculating server answers greedily, then with sampling")
-        before = await timed.counters()
+        before, tokens_before = await timed.counters(), await timed.output_tokens()
         greedy = [
             Greedy(prompt, await _answer(live, prompt, _greedy(size))) for prompt in _prompts(size)
         ]
@@ -91,7 +91,7 @@ async def ask_speculating(url: str, model: str | None, size: Size, note: Note) -
             await _answer(live, prompt, Sampling(size.temperature, max_tokens=size.max_tokens))
             for prompt in held_out(size.sampled_prompts)
         ]
-        after = await timed.counters()
+        after, tokens_after = await timed.counters(), await timed.output_tokens()
         sampled = await _sampled(timed, size)
         note("the speculating server is timed")
         timing = await _timing(timed, size)
@@ -105,7 +105,12 @@ async def ask_speculating(url: str, model: str | None, size: Size, note: Note) -
             after=after,
             timing=timing,
             tracing=tracing,
+            output_tokens=_grown(tokens_before, tokens_after),
         )
+
+
+def _grown(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else after - before
 
 
 async def top_gaps(engine: ServerEngine, prompt: Prompt, sampling: Sampling) -> tuple[float, ...]:
@@ -194,9 +199,14 @@ async def _timing(timed: TimedServer, size: Size) -> Timing:
 
 
 async def _tracing_cost(engine: ServerEngine, batch: int, size: Size) -> TracingCost:
-    """Rounds of the same prompts, untraced and traced in turn, the order alternating."""
+    """Rounds of the same prompts, untraced and traced in turn, the order alternating.
+
+    One before them is not counted: it pays for what a server does once for a batch of this size,
+    and for prompts that are not in its prefix cache yet.
+    """
     prompts = (held_out(batch) * batch)[:batch]
     sampling = Sampling(max_tokens=size.tracing_tokens)
+    await _round(engine, prompts, sampling, traced=False)
     rounds = []
     for number in range(size.tracing_rounds):
         took = {}

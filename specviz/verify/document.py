@@ -14,6 +14,12 @@ from specviz.report.markup import pairs, table, text
 from specviz.report.scripts import page_style
 from specviz.verify.finding import Finding, Outcome, exit_code
 
+SENTENCES = (
+    ".findings .wide :is(th, td) { text-align: left; white-space: normal; vertical-align: top; }"
+    ".findings .wide td:nth-child(2) { white-space: nowrap; }"
+)
+"""Cells of the other reports are figures, which stand right and on one line."""
+
 HEADLINES = {
     0: "All of it holds",
     1: "Something does not hold",
@@ -34,12 +40,12 @@ def document(findings: Sequence[Finding]) -> dict[str, Any]:
 
 def page(found: dict[str, Any]) -> str:
     """The same as one HTML file, with no script and nothing from anywhere else."""
-    style = page_style()
+    style = page_style() + SENTENCES
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     title = f"specviz verify: {HEADLINES[found['exit_code']]}"
     lines = [(one["title"], one["outcome"], one["sentence"]) for one in found["findings"]]
     figures = [
-        f"<h3>{text(one['title'])}</h3>{pairs(one['figures'].items())}"
+        f"<section><h3>{text(one['title'])}</h3>{pairs(one['figures'].items())}</section>"
         for one in found["findings"]
         if one["figures"]
     ]
@@ -52,7 +58,9 @@ def page(found: dict[str, Any]) -> str:
             f"<title>{text(title)}</title><style>{style}</style></head><body>",
             f'<h1>{text(title)}</h1><p class="muted">specviz {text(found["specviz_version"])}, '
             f"{text(found['verified_at'])}, {text(found['hardware'])}</p>",
+            '<section class="findings">',
             table(("Check", "Outcome", "What was seen"), lines),
+            "</section>",
             "<h2>Figures</h2>",
             *figures,
             "</body></html>\n",

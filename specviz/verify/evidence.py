@@ -59,7 +59,8 @@ class Answered:
 @dataclass(frozen=True, slots=True)
 class Speculated:
     """What only the speculating server is asked: `traces` are all requests between the two readings
-    of its counters (None: it has none), the greedy ones first."""
+    of its counters (None: it has none), the greedy ones first; `output_tokens` is what it counted
+    of all tokens between them."""
 
     answered: Answered
     traces: tuple[Trace, ...]
@@ -67,3 +68,4 @@ class Speculated:
     after: SpecCounters | None
     timing: Timing
     tracing: tuple[TracingCost, ...] = ()
+    output_tokens: int | None = None

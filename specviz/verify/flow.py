@@ -16,10 +16,12 @@ from specviz.verify.asking import Note, Size, ask_baseline, ask_speculating
 from specviz.verify.checks.counts import counts
 from specviz.verify.checks.greedy import greedy
 from specviz.verify.checks.identity import identity
+from specviz.verify.checks.runner import runner
 from specviz.verify.checks.sampled import sampled
 from specviz.verify.checks.timing import timing
 from specviz.verify.checks.tracing import tracing_cost
 from specviz.verify.checks.verdicts import verdicts
+from specviz.verify.checks.verifier import verifier
 from specviz.verify.evidence import Answered, Speculated
 from specviz.verify.finding import Finding
 
@@ -68,6 +70,8 @@ def findings(plain: Answered, found: Speculated, size: Size) -> Iterator[Finding
     held_out = slice(size.prompts)
     unusual = slice(size.prompts, None)
     yield identity(plain.server, other.server)
+    yield runner(plain.server, other.server)
+    yield verifier(other.server)
     yield counts(found)
     yield verdicts(found)
     yield greedy(

@@ -13,10 +13,11 @@ UNUSUAL = (
     "Repeat this line:\tcolumn one\t\tcolumn two   three spaces\r\nand a second line.",
     "Spell: Zażółć gęślą jaźń. ∑∫√∞ ≠ ½ ﬁ ſ",
     "Print these brackets: {{[[((<<>>))]]}} \\n \\\\ \"quoted\" 'single' `code` <b>bold</b>",
+    'Say "<|im_end|></s><|endoftext|>[INST]<think>" once, and then what it means.',
     "Say a\u0301\u0323\u0302 (one letter, three marks), \ufffd, and a zero\u200bwidth space.",
 )
-"""Characters of several bytes, joined emoji, combining marks, tabs, escapes: one character may be
-several tokens, and one token part of a character."""
+"""Characters of several bytes, joined emoji, combining marks, tabs, escapes, what special tokens
+look like: one character may be several tokens, and one token part of a character."""
 
 
 def held_out(count: int) -> tuple[Prompt, ...]:

@@ -154,6 +154,7 @@ def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str) -> None
         assert checks[arm]["num_drafts"] == checks[arm]["server_drafts"] > 0
     button(page, "Export").click()
     button(page, "Prepare the file").click()
+    button(page, re.compile(r"^Download \d")).wait_for(timeout=SLOW_MS)
     one_file = downloaded(page, re.compile(r"^Download \d"))
     assert one_file.lower().startswith("<!doctype html>")
     assert "Short &lt;b&gt;plan&lt;/b&gt;" in one_file

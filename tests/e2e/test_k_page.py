@@ -76,7 +76,7 @@ def test_a_sweep_is_measured_and_predicted(page: Page, app_url: str):
     page.goto(f"{app_url}/k")
     expect(page.get_by_text("Measured here", exact=True)).to_be_visible(timeout=SLOW_MS)
     expect(page.get_by_text(re.compile("^Predicted from one run: K 3's steps"))).to_be_visible()
-    section(page, "vLLM schedule")
+    section(page, "Policy")
     expect(page.get_by_text(re.compile("The embedded engine has no batch"))).to_be_visible()
     section(page, "Check and redraft")
     expect(page.get_by_role("button", name="Redraft exactly")).to_be_visible()

@@ -1,10 +1,11 @@
-"""The app as a new user meets it: a real vLLM pair, a real browser, a real DuckDB file."""
+"""The app as a new user meets it: servers that Run starts, a real browser, a real DuckDB file.
+
+llama.cpp is the quick one; the pair of vLLM servers takes a minute to load.
+"""
 
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,6 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from benchmarks.started_app import started_app
-from specviz.paths import PROJECT_ROOT
 
 pytestmark = [pytest.mark.e2e, pytest.mark.integration]
 
@@ -31,9 +31,11 @@ def app_url(store_path: Path) -> Iterator[str]:
         yield url
 
 
-def use_demo_servers(
-    page: Page, option: str = "vLLM demo server", says: str = "need it loaded first"
-) -> None:
+VLLM = ("vLLM demo server", "need it loaded first")
+LLAMA_CPP = ("llama.cpp demo server", "start it in a second or two")
+
+
+def use_demo_servers(page: Page, option: str, says: str) -> None:
     """Move the two arms that are on from the app to servers."""
     page.get_by_role("button", name="Arms").click()
     for arm in ("Arm 1", "Arm 2"):
@@ -43,9 +45,9 @@ def use_demo_servers(
     expect(page.get_by_text(says)).to_be_visible()
 
 
-def start_run(page: Page, app_url: str) -> None:
+def start_run(page: Page, app_url: str, servers: tuple[str, str]) -> None:
     page.goto(app_url)
-    use_demo_servers(page)
+    use_demo_servers(page, *servers)
     page.get_by_role("button", name="Run", exact=True).click()
 
 
@@ -54,11 +56,12 @@ def wait_until_finished(page: Page, arms: int) -> None:
     expect(finished).to_have_count(arms, timeout=LOADING_MS)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_one_click_to_the_first_coloured_token_and_the_run_is_stored(
     page: Page, app_url: str
 ) -> None:
-    start_run(page, app_url)
+    start_run(page, app_url, VLLM)
     coloured = page.locator(".pane .box.accepted").first
     coloured.wait_for(timeout=LOADING_MS)
     wait_until_finished(page, 2)
@@ -77,9 +80,7 @@ def test_one_click_to_the_first_coloured_token_and_the_run_is_stored(
 
 
 def test_llama_cpp_is_started_by_run_and_counts_every_step(page: Page, app_url: str) -> None:
-    page.goto(app_url)
-    use_demo_servers(page, "llama.cpp demo server", "start it in a second or two")
-    page.get_by_role("button", name="Run", exact=True).click()
+    start_run(page, app_url, LLAMA_CPP)
     wait_until_finished(page, 2)
     badge = re.compile(r"llama\.cpp b\d+ · counted")
     expect(page.locator(".badge", has_text=badge)).to_have_count(2)
@@ -93,7 +94,7 @@ def test_llama_cpp_is_started_by_run_and_counts_every_step(page: Page, app_url: 
 def test_leaving_the_page_during_a_run_does_not_stop_it_and_a_second_browser_can_watch(
     page: Page, context: BrowserContext, app_url: str
 ) -> None:
-    start_run(page, app_url)
+    start_run(page, app_url, LLAMA_CPP)
     page.wait_for_url(re.compile("job="))
     second = context.new_page()
     second.goto(page.url)
@@ -107,7 +108,7 @@ def test_leaving_the_page_during_a_run_does_not_stop_it_and_a_second_browser_can
 @pytest.mark.timeout(300)
 def test_cancel_keeps_what_arrived_and_the_next_run_works(page: Page, app_url: str) -> None:
     page.goto(app_url)
-    use_demo_servers(page)
+    use_demo_servers(page, *LLAMA_CPP)
     page.get_by_role("button", name="temperature").click()
     length = page.get_by_label("Longest answer, tokens")
     length.fill("1500")
@@ -136,21 +137,3 @@ def test_a_server_that_is_not_there_is_one_sentence(page: Page, app_url: str) ->
     page.get_by_role("button", name="Run", exact=True).click()
     failed = page.locator(".pane[data-phase=failed]")
     expect(failed).to_contain_text("Nothing answers at http://127.0.0.1:9", timeout=60_000)
-
-
-def test_a_command_beside_the_app_stores_its_run_through_it(
-    page: Page, app_url: str, store_path: Path
-) -> None:
-    page.goto(f"{app_url}/servers")
-    ready = page.get_by_text(re.compile(r"^started here · [\d.]+:\d+$")).first
-    ready.wait_for(timeout=LOADING_MS)
-    server_url = "http://" + ready.inner_text().removeprefix("started here · ")
-    command = [sys.executable, "-m", "specviz", "run", "--server", server_url]
-    command += ["--prompt", "A prompt from the shell", "--max-tokens", "8", "--db", str(store_path)]
-    done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert f"The app at {app_url} owns the database" in done.stderr.replace("\n", " ")
-    run_id = done.stdout.split()[-1]
-    page.goto(f"{app_url}/runs?run={run_id}")
-    expect(page.get_by_text("A prompt from the shell")).to_be_visible()
-    expect(page.locator(".pane .step").first).to_be_visible()

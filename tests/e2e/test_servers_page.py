@@ -59,7 +59,7 @@ def test_from_nothing_to_a_server_that_goes_down_and_comes_back(page: Page, app_
         expect(row).to_contain_text("ngram · K 4", timeout=SLOW_MS)
         for said in ("vLLM 0.32.0", "traced", "GPU box · H100", "no requests"):
             expect(row).to_contain_text(said)
-        choose(page, row, "What it tells")
+        choose(page, row, "What it reports")
         expect(page.get_by_role("dialog")).to_contain_text("64 tokens")
         page.keyboard.press("Escape")
     expect(row).to_contain_text("not reachable since", timeout=SLOW_MS)

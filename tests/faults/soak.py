@@ -87,8 +87,8 @@ class House:
 def store_a_run(store: Path) -> None:
     """A database as an app finds it at any start but its first.
 
-    Beside rows that are in the file DuckDB holds new ones in blocks of 256 KiB per column, 50 MiB
-    in all; on a new file only after its log is first moved there, a quarter of an hour later.
+    Beside rows that are in the file DuckDB holds new ones in a block per column; on a new file only
+    after its log is first moved there, a quarter of an hour later.
     """
     command = [sys.executable, "-m", "specviz", "run", "--prompt", "Count to ten."]
     command += ["--method", "draft_model", "--max-tokens", "32", "--db", str(store)]

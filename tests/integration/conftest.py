@@ -1,4 +1,5 @@
-"""Real vLLM servers over the demo family, started when a test first asks for one, and a client."""
+"""Real vLLM servers over the demo family, started when a test first asks for one; a client, and a
+browser."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from browsers import chromium, context, page  # noqa: F401
 from postgres import empty, files, postgres  # noqa: F401
 
 from specviz.methods import Method

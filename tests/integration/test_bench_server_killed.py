@@ -25,10 +25,10 @@ max_tokens = 48
 [prompts]
 count = 12
 [[arms]]
-engine = "vllm"
+engine = "llama.cpp"
 method = "baseline"
 [[arms]]
-engine = "vllm"
+engine = "llama.cpp"
 method = "ngram"
 k = 3
 [[arms]]
@@ -38,9 +38,9 @@ method = "baseline"
 
 
 def servers() -> list[psutil.Process]:
-    """API servers below this process."""
+    """llama.cpp servers below this process."""
     found = psutil.Process().children(recursive=True)
-    return [process for process in found if "api_server" in " ".join(process.cmdline())]
+    return [process for process in found if "llama_cpp.process" in " ".join(process.cmdline())]
 
 
 def server_with(word: str) -> psutil.Process:

@@ -5,7 +5,7 @@ A minute or two of server starts each, so `make test-slow` runs them.
 
 from __future__ import annotations
 
-import json
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,10 +13,10 @@ import httpx2
 import pytest
 
 from specviz import runtime
-from specviz.analysis.k.optimum import Choice, optimum
-from specviz.analysis.k.schedule import schedule
 from specviz.bench.results import results_of
 from specviz.config import EngineKind, RunConfig, RunStatus
+from specviz.deploy.schedules.steps import Step
+from specviz.deploy.schedules.vllm import flag
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.prompts.sets import PromptSource
@@ -28,7 +28,6 @@ from specviz.store.benchmarks.reads import read_benchmark
 from specviz.sweep.evidence import evidence
 from specviz.sweep.plan import sweep_plan
 from specviz.sweep.redraft import redraft_arm
-from specviz.views.k.sections import vllm_config
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -63,10 +62,8 @@ def test_one_run_foretells_smaller_ks(current: runtime.Runtime) -> None:
 
 
 def test_vllm_takes_the_schedule(start: Callable[[ServerSpec], Server]) -> None:
-    grid = {1: [Choice(3, 1.4), Choice(5, 1.6)], 4: [Choice(3, 1.2)], 8: [Choice(3, 0.9)]}
-    best = {at: found for at, choices in grid.items() if (found := optimum(choices)) is not None}
-    config = vllm_config(Method.DRAFT_MODEL, str(DEMO_DRAFT), schedule(best))
-    flags = ("--speculative-config", json.dumps(config))
+    steps = (Step(1, 4, 5), Step(5, 8, 0))
+    flags = tuple(shlex.split(flag(steps, Method.DRAFT_MODEL, str(DEMO_DRAFT))))
     server = start(
         ServerSpec(
             LAUNCHER,

@@ -15,6 +15,7 @@ import httpx2
 import psutil
 import pytest
 
+from specviz.config import EngineKind
 from specviz.errors import ServerStartFailed
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
@@ -44,16 +45,18 @@ os.kill(os.getpid(), 9)
 SERVE = """
 import sys
 from pathlib import Path
+from specviz.config import EngineKind
+from specviz.servers.kinds import LAUNCHERS
 from specviz.servers.launch.foreground import serve
 from specviz.servers.launch.launcher import ServerSpec
-from specviz.servers.vllm.dialect import LAUNCHER
-sys.exit(serve(ServerSpec(LAUNCHER, sys.argv[1]), log_dir=Path(sys.argv[2])))
+launcher = LAUNCHERS[EngineKind(sys.argv[3])]
+sys.exit(serve(ServerSpec(launcher, sys.argv[1]), log_dir=Path(sys.argv[2])))
 """
 
 
-def python(code: str, log_dir: Path) -> subprocess.Popen[str]:
+def python(code: str, log_dir: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-u", "-c", code, str(DEMO_TARGET), str(log_dir)],
+        [sys.executable, "-u", "-c", code, str(DEMO_TARGET), str(log_dir), *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -84,20 +87,29 @@ def failure(spec: ServerSpec, log_dir: Path) -> str:
     return message
 
 
-def test_serve_prints_its_url_and_stops_cleanly_on_ctrl_c(log_dir: Path) -> None:
-    process = python(SERVE, log_dir)
+@pytest.mark.parametrize(
+    ("kind", "processes", "says"),
+    [
+        pytest.param(EngineKind.VLLM, 3, "loading weights", marks=pytest.mark.slow),
+        (EngineKind.LLAMA_CPP, 1, "starting Python"),
+    ],
+)
+def test_serve_prints_its_url_and_stops_cleanly_on_ctrl_c(
+    log_dir: Path, kind: EngineKind, processes: int, says: str
+) -> None:
+    process = python(SERVE, log_dir, kind)
     assert process.stdout and process.stderr
     url_line = process.stdout.readline()
     url = re.match(r"http://127\.0\.0\.1:\d+", url_line)
     assert url, process.stderr.read()
     assert httpx2.get(f"{url[0]}/health").status_code == 200
     tree = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
-    assert len(tree) >= 3
+    assert len(tree) >= processes
     process.send_signal(signal.SIGINT)
     _, progress = process.communicate(timeout=30.0)
     assert process.returncode == 0
     assert wait_until_gone(tree) == []
-    assert "loading weights" in progress and "ready" in progress
+    assert says in progress and "ready" in progress
 
 
 @pytest.mark.slow

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+import html
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from specviz.config import EngineKind
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.servers.kinds import demo_spec
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPool
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
-from specviz.verify.asking import Size
+from specviz.trace import Trace, Verdict
+from specviz.verify.asking import Size, ask_speculating
+from specviz.verify.checks.verdicts import verdicts
 from specviz.verify.finding import Finding, Outcome, exit_code
 from specviz.verify.flow import Pair, verify
 
@@ -53,7 +61,10 @@ def test_all_of_it_holds(pool: ServerPool, baseline_server: Server, draft_server
     assert {one.outcome for one in found.values()} == {Outcome.HOLDS}
     counters = found["counters"].figures
     assert counters["num_draft_tokens"] == counters["server_num_draft_tokens"] > 100
+    assert counters["emitted_tokens"] == counters["server_emitted_tokens"] > 100
     assert found["verdicts"].figures["drawn"] > 50
+    assert found["runner"].figures["runner"] == "v1", "the CPU build without Triton"
+    assert found["verifier"].figures["verifier"] == "standard"
 
 
 def test_lookups_hold_too(pool: ServerPool, baseline_server: Server, ngram_server: Server) -> None:
@@ -61,6 +72,93 @@ def test_lookups_hold_too(pool: ServerPool, baseline_server: Server, ngram_serve
     assert found["counters"].outcome is Outcome.HOLDS, found["counters"].sentence
     assert found["verdicts"].outcome is Outcome.HOLDS, found["verdicts"].sentence
     assert found["greedy"].outcome is Outcome.HOLDS, found["greedy"].sentence
+
+
+def test_heads_hold_too(pool: ServerPool, baseline_server: Server, start: Start) -> None:
+    server = start(demo_spec(Method.EAGLE3, 3))
+    found = by_check(pool, baseline_server, server, FEW)
+    server.stop()
+    for check in ("runner", "verifier", "counters", "verdicts", "greedy", "unusual tokens"):
+        assert found[check].outcome is Outcome.HOLDS, found[check].sentence
+
+
+LLAMA_CPP = EngineKind.LLAMA_CPP
+
+
+@pytest.fixture(scope="module")
+def plain_llama(start: Start) -> Server:
+    return start(demo_spec(Method.BASELINE, None, engine=LLAMA_CPP))
+
+
+@pytest.mark.parametrize("method", [Method.DRAFT_MODEL, Method.NGRAM])
+def test_llama_cpp_holds_on_every_line_that_it_reports(
+    pool: ServerPool, plain_llama: Server, start: Start, method: Method
+) -> None:
+    server = start(demo_spec(method, 4, engine=LLAMA_CPP))
+    found = by_check(pool, plain_llama, server, SIZE)
+    server.stop()
+    assert exit_code(found.values()) == 0, [one.sentence for one in found.values()]
+    for check in ("identity", "runner", "counters", "greedy", "unusual tokens", "sampling"):
+        assert found[check].outcome is Outcome.HOLDS, found[check].sentence
+
+
+def test_synthetic_acceptance_is_not_lossless(
+    pool: ServerPool, plain_llama: Server, start: Start
+) -> None:
+    """On llama.cpp: vLLM's V1 model runner dies of its synthetic acceptance. The demo draft knows
+    the held-out prompts as well as its target does, so the unusual ones show it."""
+    forced = replace(
+        demo_spec(Method.DRAFT_MODEL, 4, engine=LLAMA_CPP), extra_args=("--spec-synth-len", "3.5")
+    )
+    server = start(forced)
+    found = by_check(pool, plain_llama, server, FEW)
+    server.stop()
+    for check in ("verifier", "unusual tokens"):
+        assert found[check].outcome is Outcome.FAILS, found[check].sentence
+    assert found["counters"].outcome is Outcome.HOLDS, "it counts what it accepts"
+    assert exit_code(found.values()) == 1
+
+
+def test_the_command_writes_the_same_lines_as_json_and_as_html(tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    words = ["verify", "--kind", "llama.cpp", "--method", "ngram", "--prompts", "1"]
+    words += ["--answers", "2", "--json", "--html", str(page)]
+    done = subprocess.run([sys.executable, "-m", "specviz", *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    written = json.loads(done.stdout)
+    assert written["exit_code"] == 0
+    assert {one["outcome"] for one in written["findings"]} == {"holds", "not reported"}
+    (sampling,) = (one for one in written["findings"] if one["check"] == "sampling")
+    assert {"p_value", "answers_each", "noticed_share"} <= set(sampling["figures"])
+    text = page.read_text(encoding="utf-8")
+    assert all(html.escape(one["title"]) in text for one in written["findings"])
+
+
+def test_one_wrong_verdict_of_a_real_trace_is_found(draft_server: Server) -> None:
+    found = asyncio.run(ask_speculating(draft_server.url, None, FEW, print))
+    assert verdicts(found).outcome is Outcome.HOLDS, verdicts(found).sentence
+    traces = list(found.traces)
+    place = next(
+        number
+        for number, trace in enumerate(traces)
+        if any(token.u is not None for step in trace.steps for token in step.drafted)
+    )
+    traces[place] = with_one_wrong_verdict(traces[place])
+    spoilt = verdicts(replace(found, traces=tuple(traces)))
+    assert spoilt.outcome is Outcome.FAILS
+    assert spoilt.figures["contradictions"] == 1, spoilt.sentence
+
+
+def with_one_wrong_verdict(trace: Trace) -> Trace:
+    """The last token of a draft that was accepted with a random number was not."""
+    for number, step in enumerate(trace.steps):
+        last = step.drafted[-1] if step.drafted else None
+        if last and last.u is not None and last.verdict is Verdict.ACCEPTED and last.u < 0.9:
+            wrong = (*step.drafted[:-1], replace(last, verdict=Verdict.REJECTED))
+            steps = list(trace.steps)
+            steps[number] = replace(step, drafted=wrong)
+            return replace(trace, steps=tuple(steps))
+    raise AssertionError("no draft was accepted whole")
 
 
 def test_wrong_sampling_of_the_stock_cpu_build_is_noticed(

@@ -18,8 +18,8 @@ from specviz.paths import PROJECT_ROOT
 
 LEVELS: tuple[set[str], ...] = (
     {
-        *("config", "confinement", "errors", "machine", "methods", "palette", "paths", "prompts"),
-        *("reference", "sample", "trace", "wire"),
+        *("config", "confinement", "errors", "machine", "methods", "palette", "paths"),
+        *("policy", "prompts", "reference", "sample", "trace", "wire"),
     },
     {"analysis", "checkpoints", "deploy"},
     {"engines", "store"},
@@ -48,7 +48,6 @@ KINDLESS = ("specviz/servers/client/", "specviz/servers/timing/", "specviz/serve
 VLLM_ROOM = "specviz/servers/vllm/"
 IMPORTS_VLLM_ROOM = {
     "specviz/servers/kinds.py",  # the list of kinds
-    "specviz/views/k/sections.py",  # the schedule is printed as vLLM's flag
 }
 
 PROGRAM = sorted(

@@ -88,6 +88,15 @@ def test_words_of_the_theme_can_be_read(name: str) -> None:
             assert contrast(colour, ground) >= AA, (colour, ground)
 
 
+def test_coloured_code_can_be_read() -> None:
+    style = (PROJECT_ROOT / "specviz" / "views" / "page.css").read_text("utf-8")
+    rules = re.findall(r"\.token:is\([^)]*\) \{\s*color: light-dark\((#\w{6}), (#\w{6})\)", style)
+    assert len(rules) == 4
+    for name, colours in zip(("light", "dark"), zip(*rules, strict=True), strict=True):
+        ground = THEME[name]["codeBackgroundColor"]
+        assert all(contrast(colour, ground) >= AA for colour in colours), name
+
+
 @pytest.mark.parametrize(("name", "ground"), [("light", LIGHT), ("dark", DARK)])
 def test_figures_have_the_colours_of_the_theme(name: str, ground: Ground) -> None:
     theme = THEME[name]

@@ -9,6 +9,7 @@ import pytest
 
 from specviz.trace import (
     ROOT,
+    Allowed,
     EmittedToken,
     Event,
     ExtraBytes,
@@ -45,6 +46,7 @@ EMBEDDED = replace(
     spans=(Span(Lane.DRAFT, 0.5, 1.0), Span(Lane.VERIFY, 0.75, 1.5)),
     skipped_layers=("attention 3", "mlp 5"),
     matched_tokens=2,
+    allowed=Allowed(2, "min_p"),
 )
 EVENTS: list[Event] = [
     RequestStarted("r", Fidelity.INFERRED),
@@ -62,7 +64,7 @@ def test_an_event_survives_json(event: Event) -> None:
 
 def test_what_an_older_specviz_wrote_is_read() -> None:
     old = event_to_dict(EMBEDDED)
-    for key in ("spans", "skipped_layers", "matched_tokens"):
+    for key in ("spans", "skipped_layers", "matched_tokens", "allowed"):
         del old[key]
     assert event_from_dict(old) == STEP
     finished = event_to_dict(EVENTS[-1])

@@ -36,7 +36,7 @@ class Counts:
 
 
 def summed(requests: Sequence[RequestCounts], rates: Sequence[float] = ()) -> Counts:
-    """Counts of all requests from those of each; a sum is None if a request does not tell."""
+    """Counts of all requests from those of each; a sum is None if a request does not report it."""
     return Counts(
         num_drafts=_sum([one.num_drafts for one in requests]),
         num_draft_tokens=_sum([one.num_draft_tokens for one in requests]),
@@ -75,7 +75,7 @@ def _compute(counts: Counts, formula: Formula, lacks: str) -> Computed:
 
 
 def _mean(one: Callable[[RequestCounts], float | None]) -> Formula:
-    """Over the requests that drafted anything; None if one of them does not tell enough."""
+    """Over the requests that drafted anything; None if one of them does not report enough."""
 
     def mean(counts: Counts) -> float | None:
         drafting = [request for request in counts.requests if request.num_drafts != 0]

@@ -95,4 +95,4 @@ OTHER_REASONS = (
     "Rates fall with K although the draft is as good: tokens after a rejection count as drafted.",
     "Other versions of the draft, or of its dtype.",
 )
-"""What no definition explains, and few files tell."""
+"""What no definition explains, and few files record."""

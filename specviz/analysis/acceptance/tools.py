@@ -36,8 +36,8 @@ _PERCENT = 0.01
 
 SPECVIZ = Tool(
     "specviz",
-    "its own requests that finished, warm-ups left out; per request where the server tells, else "
-    "what its counters gained",
+    "its own requests that finished, warm-ups left out; per request where the server reports it, "
+    "else what its counters gained",
     "docs/architecture.md",
 )
 TOOLS = {

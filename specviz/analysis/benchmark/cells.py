@@ -16,12 +16,14 @@ from specviz.analysis.benchmark.notes import cell_notes
 from specviz.analysis.benchmark.quantiles import quantiles
 from specviz.analysis.benchmark.results import ArmState, Cell, Slo
 from specviz.analysis.benchmark.speedup import measured_alongside, paired, speedup
+from specviz.analysis.benchmark.step_times import plain_tpot_ms, step_time_text
 from specviz.analysis.benchmark.throughput import (
     category_wall_s,
     output_tokens,
     per_second,
     wall_s,
 )
+from specviz.analysis.step_time.samples import mean_step_of
 from specviz.methods import Method
 
 
@@ -37,12 +39,13 @@ class CellKey(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Measured:
     """What a cell is made of: its requests, the rounds they were part of, and its prompts paired
-    with the baseline's (None: there is no baseline)."""
+    with the baseline's requests, `plain` (None: there is no baseline)."""
 
     finished: pd.DataFrame
     failed: pd.DataFrame
     rounds: pd.DataFrame
     pairs: pd.DataFrame | None = None
+    plain: pd.DataFrame | None = None
 
     def of(self, category: str) -> Measured:
         """One category; the rounds stay, they hold all."""
@@ -51,6 +54,7 @@ class Measured:
             finished=_only(self.finished, category),
             failed=_only(self.failed, category),
             pairs=None if self.pairs is None else _only(self.pairs, category),
+            plain=None if self.plain is None else _only(self.plain, category),
         )
 
 
@@ -75,9 +79,8 @@ def with_baseline(arm: ArmState, key: CellKey, found: Mapping[CellKey, Measured]
     baseline = found.get(key._replace(arm_index=arm.baseline))
     if baseline is None:
         return mine
-    return replace(
-        mine, pairs=paired(mine.finished, measured_alongside(baseline.finished, mine.finished))
-    )
+    plain = measured_alongside(baseline.finished, mine.finished)
+    return replace(mine, pairs=paired(mine.finished, plain), plain=plain)
 
 
 def whole_cell(arm: ArmState, key: CellKey, mine: Measured, slo: Slo) -> Cell:
@@ -130,8 +133,15 @@ def _cell(
         memory_source=memory_source,
         gpu_utilization=_gpu_utilization(mine.rounds),
         disturbance=disturbance_of(finished),
+        step_time=mean_step_of(finished),
     )
-    return replace(cell, notes=cell_notes(cell, finished, arm))
+    plain_ms = plain_tpot_ms(cell, mine.plain)
+    return replace(
+        cell,
+        notes=cell_notes(cell, finished, arm),
+        plain_tpot_ms=plain_ms,
+        step_time_text=step_time_text(cell, finished, plain_ms),
+    )
 
 
 def _key(arm_index: int, temperature: float, concurrency: int, request_rate: float) -> CellKey:

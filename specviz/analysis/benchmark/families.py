@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specviz.analysis.benchmark.results import ArmState
+from specviz.errors import UsageError
 from specviz.methods import Method
 
 
@@ -36,6 +37,19 @@ def families(arms: Sequence[ArmState]) -> list[Family]:
         )
         for (label, engine, _, _), members in groups.items()
     ]
+
+
+def with_most_ks(arms: Sequence[ArmState], method: str | None = None) -> Family:
+    """The family with the most Ks, of that method if one is named; the first of the plan if several
+    have as many. Raises UsageError where no such method has a K."""
+    with_k = [arm for arm in arms if arm.k]
+    asked = [arm for arm in with_k if method in (None, arm.method)]
+    if not asked:
+        named = sorted({arm.method for arm in with_k}) or ["none"]
+        raise UsageError(
+            f"The benchmark has no {method or 'method'} with a K: it has {', '.join(named)}."
+        )
+    return max(families(asked), key=lambda family: len(family.arms))
 
 
 def without_k(name: str) -> str:

@@ -8,7 +8,13 @@ from specviz.analysis.benchmark.results import Slo
 
 
 def met(samples: pd.DataFrame, slo: Slo) -> int | None:
-    """How many finished requests met every limit that is set, the limit itself included.
+    """How many finished requests met every limit that is set; None as `meets`."""
+    good = meets(samples, slo)
+    return None if good is None else int(good.sum())
+
+
+def meets(samples: pd.DataFrame, slo: Slo) -> pd.Series | None:
+    """Which finished requests met every limit that is set, the limit itself included.
 
     An answer of one token (or of one chunk) has no TPOT and meets a limit on it. None without an
     SLO, and where a limit on TPOT is set but some answer's length is not known.
@@ -25,4 +31,4 @@ def met(samples: pd.DataFrame, slo: Slo) -> int | None:
         good &= (tpot_ms <= slo.tpot_ms) | tpot_ms.isna()
     if slo.e2el_ms is not None:
         good &= samples["e2el_ms"] <= slo.e2el_ms
-    return int(good.sum())
+    return good

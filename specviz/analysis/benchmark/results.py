@@ -10,7 +10,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from specviz.analysis.benchmark.disturbance import Disturbance
+from specviz.analysis.benchmark.phases.figures import PhaseFigures
 from specviz.analysis.k.optimum import Noise
+from specviz.analysis.step_time.step_time import StepTime
 from specviz.analysis.verdict import Verdict, no_interval_text, undecided_text, verdict_of
 
 
@@ -119,7 +121,9 @@ class Cell:
     every SLO. `queue_ms`: how long requests waited in the client. `speedup` is None without a
     baseline of the same engine and model. `requests` finished, `failed` did not and are in no
     figure. Memory (largest) and GPU utilisation (mean, 0-1) are of the cell's rounds, which hold
-    all categories.
+    all categories. `step_time` is where the time of a step went, None where the engine does not
+    report it. `plain_tpot_ms` is the time per token of the baseline measured alongside, longer
+    answers weighing more; `step_time_text` compares the two in words.
     """
 
     arm: str
@@ -152,6 +156,9 @@ class Cell:
     notes: tuple[str, ...] = ()
     disturbance: Disturbance | None = None
     """What else used the machine; None where nothing was recorded."""
+    step_time: StepTime | None = None
+    plain_tpot_ms: float | None = None
+    step_time_text: str | None = None
 
     @property
     def load(self) -> str:
@@ -247,7 +254,8 @@ class KChoice:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All results of a benchmark. `cells` are all categories together, `categories` each one."""
+    """All results of a benchmark. `cells` are all categories together, `categories` each one, both
+    at steady loads; `phases` are those of loads that changed."""
 
     arms: tuple[ArmState, ...]
     cells: tuple[Cell, ...]
@@ -255,6 +263,7 @@ class Results:
     checks: tuple[CounterCheck, ...]
     notes: tuple[str, ...]
     k_choices: tuple[KChoice, ...] = ()
+    phases: tuple[PhaseFigures, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; the keys are the field names."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-_BLOCK = ["round_id", "block"]
+BLOCK = ["round_id", "block"]
+"""What names a block."""
 
 
 def wall_s(samples: pd.DataFrame) -> float:
@@ -12,9 +13,14 @@ def wall_s(samples: pd.DataFrame) -> float:
 
     The pauses between blocks, in which other arms ran, do not count.
     """
+    return float(wall_s_by_block(samples).sum())
+
+
+def wall_s_by_block(samples: pd.DataFrame) -> pd.Series:
+    """The same of each block, indexed by round and block."""
     ends = samples.assign(end_ms=samples["sent_ms"] + samples["e2el_ms"])
-    blocks = ends.groupby(_BLOCK, dropna=False).agg({"sent_ms": "min", "end_ms": "max"})
-    return float((blocks["end_ms"] - blocks["sent_ms"]).sum()) / 1000
+    blocks = ends.groupby(BLOCK, dropna=False).agg({"sent_ms": "min", "end_ms": "max"})
+    return (blocks["end_ms"] - blocks["sent_ms"]) / 1000
 
 
 def category_wall_s(samples: pd.DataFrame, category: str) -> float | None:
@@ -23,7 +29,7 @@ def category_wall_s(samples: pd.DataFrame, category: str) -> float | None:
     `samples` are the finished requests of all categories.
     """
     mine = samples["category"] == category
-    blocks = pd.MultiIndex.from_frame(samples[_BLOCK])
+    blocks = pd.MultiIndex.from_frame(samples[BLOCK])
     if blocks[mine].isin(blocks[~mine]).any():
         return None
     return wall_s(samples[mine])

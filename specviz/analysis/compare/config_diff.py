@@ -67,6 +67,7 @@ def _facts_of(config: RunConfig) -> dict[str, str | None]:
         "temperature": f"{sampling.temperature:g}",
         "top-p": f"{sampling.top_p:g}",
         "top-k": str(sampling.top_k) if sampling.top_k else "off",
+        "K asked for": _text(sampling.spec_k),
         "longest answer, tokens": _text(sampling.max_tokens),
         "seed": _text(sampling.seed),
         "load": load_text(config.concurrency or None, config.request_rate)

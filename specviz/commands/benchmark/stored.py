@@ -9,9 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from specviz.commands.options import existing
+from specviz.errors import UsageError
 from specviz.remote.exchange import fetch
 from specviz.remote.query import ask
 from specviz.store import Location, Store, StoreBusy, open_store
+from specviz.store.benchmarks.reads import read_benchmarks
+from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.store.exchange import Format
 from specviz.store.exchange.importing import import_file
 from specviz.store.quoting import literal
@@ -37,6 +40,20 @@ def store_with(benchmark: str, db: Location | None) -> Iterator[Store]:
             store = _copied(busy.url, busy.secret, benchmark, Path(folder))
         with store:
             yield store
+
+
+def benchmark_with(store: Store, benchmark: str) -> BenchmarkRow:
+    """The benchmark whose id begins so. Raises UsageError for none, and for several."""
+    rows = [
+        row for row in store.read(read_benchmarks) if row.benchmark_id.startswith(benchmark.lower())
+    ]
+    if not benchmark or len(rows) != 1:
+        number = "No" if not rows else "More than one"
+        raise UsageError(
+            f"{number} stored benchmark has an id that begins with {benchmark!r}: "
+            "`specviz query 'SELECT benchmark_id, name FROM benchmarks'` lists them."
+        )
+    return rows[0]
 
 
 def _copied(url: str, secret: str | None, benchmark: str, folder: Path) -> Store:

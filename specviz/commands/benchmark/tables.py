@@ -10,6 +10,7 @@ from rich.text import Text
 
 from specviz.analysis.benchmark.cell_figures import COLUMNS, Document, cell_figures, load_of
 from specviz.analysis.benchmark.results import CounterCheck, Speedup
+from specviz.commands.benchmark.phases import phase_tables
 
 PIPED_WIDTH = 140
 """Columns where there is no terminal to ask."""
@@ -29,6 +30,12 @@ def print_results(found: Document) -> None:
         cells = [c for c in results["cells"] if (c["temperature"], load_of(c)) == cell]
         console.print()
         console.print(_table(f"{cell[1]}, temperature {cell[0]:g}", cells))
+        for one in cells:
+            if one["step_time_text"]:
+                console.print(Text(f"{one['arm']}: {one['step_time_text']}"), style="dim")
+    for table in phase_tables(results):
+        console.print()
+        console.print(table)
     console.print()
     for check in results["checks"]:
         console.print(Text(_check(CounterCheck(**check))))

@@ -1,7 +1,8 @@
 """Attention of a few new tokens over a cache: chains, trees and whole prompts.
 
-On a CPU in bfloat16 the result for a token does not depend on how many others are computed with
-it, bit for bit: rows are always computed `ROWS` at a time, padded where fewer are left, over a
+In float32 on a CPU, `compiled/` computes a few tokens where there is a compiler. Elsewhere on a CPU
+in bfloat16, too, the result for a token does not depend on how many others are computed with it,
+bit for bit: rows are always computed `ROWS` at a time, padded where fewer are left, over a
 multiple of `BLOCK` slots, so that sums are made in the same order. That is why greedy speculative
 decoding over chains gives exactly the text of plain decoding here, near ties included. (With all
 rows in one product, or 32 slots per block, about one result in a thousand differed in the last
@@ -10,8 +11,8 @@ bit.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import torch
 from torch import Tensor
@@ -27,14 +28,36 @@ MOST_ROWS = 33
 """Up to this many new tokens are computed `ROWS` at a time; a prompt is computed as one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layout:
-    """Where new tokens are: `positions` [n], and an additive `mask` [n, slots] over the cache."""
+    """Where new tokens are, [n] of them: their `positions`, and which slots they see.
 
-    positions: Tensor | slice
-    mask: Tensor
-    slots: int
-    _block_masks: dict[int, Tensor] = field(default_factory=dict)
+    All see the slots before `start`, and row r slot start + i where `seen[r, i]`. Masks are made
+    in the type of `like`.
+    """
+
+    positions: Tensor
+    start: int
+    seen: Tensor
+    like: Tensor
+
+    @property
+    def slots(self) -> int:
+        """How many slots attention reads."""
+        return (self.start + self.seen.shape[1] + BLOCK - 1) // BLOCK * BLOCK
+
+    @cached_property
+    def mask(self) -> Tensor:
+        """[n, slots], to be added to scores: 0 or minus infinity."""
+        new = slice(self.start, self.start + self.seen.shape[1])
+        hidden = self.like.new_full((len(self.seen), self.slots), float("-inf"))
+        hidden[:, : self.start] = 0.0
+        hidden[:, new].masked_fill_(self.seen, 0.0)
+        return hidden
+
+    @cached_property
+    def _block_masks(self) -> dict[int, Tensor]:
+        return {}
 
     def block_mask(self, group: int) -> Tensor:
         """For blocks of `ROWS` tokens of `group` heads each: [blocks, 1, rows * group, slots]."""
@@ -47,10 +70,8 @@ class Layout:
 
 def chain_layout(start: int, count: int, like: Tensor) -> Layout:
     """`count` tokens in a row after `start` earlier ones."""
-    slots = _rounded(start + count)
     positions = torch.arange(start, start + count, device=like.device)
-    hidden = torch.arange(slots, device=like.device) > positions[:, None]
-    return Layout(slice(start, start + count), _additive(hidden, like), slots)
+    return Layout(positions, start, _triangle(count, like.device), like)
 
 
 def tree_layout(start: int, parents: tuple[int, ...], like: Tensor, *, read: int = 0) -> Layout:
@@ -59,11 +80,8 @@ def tree_layout(start: int, parents: tuple[int, ...], like: Tensor, *, read: int
     The layout of the rows from `read` on: the root and the first nodes may be cached already.
     """
     depths, seen = _ancestors(parents)
-    slots = _rounded(start + len(depths))
-    hidden = torch.ones(len(depths) - read, slots, dtype=torch.bool, device=like.device)
-    hidden[:, :start] = False
-    hidden[:, start : start + len(depths)] = ~seen[read:].to(like.device)
-    return Layout(depths[read:].to(like.device) + start, _additive(hidden, like), slots)
+    positions = depths[read:].to(like.device) + start
+    return Layout(positions, start, seen[read:].to(like.device), like)
 
 
 def attend(query: Tensor, keys: Tensor, values: Tensor, layout: Layout) -> Tensor:
@@ -104,13 +122,10 @@ def _attend_in_blocks(query: Tensor, keys: Tensor, values: Tensor, layout: Layou
     return rows.reshape(blocks * ROWS, heads * size)
 
 
-def _rounded(length: int) -> int:
-    return (length + BLOCK - 1) // BLOCK * BLOCK
-
-
-def _additive(hidden: Tensor, like: Tensor) -> Tensor:
-    mask = torch.zeros(hidden.shape, dtype=like.dtype, device=like.device)
-    return mask.masked_fill_(hidden, float("-inf"))
+@lru_cache(maxsize=MOST_ROWS)
+def _triangle(count: int, device: torch.device) -> Tensor:
+    """Rows that see themselves and those before them."""
+    return torch.ones(count, count, dtype=torch.bool, device=device).tril()
 
 
 @lru_cache(maxsize=256)

@@ -21,7 +21,8 @@ class Round:
     """One round of the loop, before detokenization.
 
     `target` [n + 1, vocabulary] are the rows the draft was judged by: probabilities, or logits at
-    temperature 0. Times are `time.perf_counter` seconds.
+    temperature 0. Times are `time.perf_counter` seconds; `drafted` is `began` where there was
+    nobody to draft.
     """
 
     draft: Draft
@@ -70,12 +71,12 @@ class Decoder:
             forward, verified, target = self._verify(unread, draft, sampler)
             done = Round(draft, verified, target, began, drafted, time.perf_counter())
             yield done
-            began = time.perf_counter()
+            began = drafted = time.perf_counter()
             context += done.token_ids
             if proposer is not None:
                 draft = self._draft(proposer, _outcome(unread, done, forward), context, k)
+                drafted = time.perf_counter()
             unread = (verified.next_token,)
-            drafted = time.perf_counter()
 
     @torch.inference_mode()
     def _draft(self, proposer: Proposer, outcome: Outcome, context: Sequence[int], k: int) -> Draft:

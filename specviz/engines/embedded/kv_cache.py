@@ -60,4 +60,6 @@ def _grown(old: Tensor, capacity: int) -> Tensor:
     layers, heads, _, size = old.shape
     new = torch.zeros((layers, heads, capacity, size), dtype=old.dtype, device=old.device)
     new[:, :, : old.shape[2]] = old
+    if old.is_cuda:  # Mirror's stream may be copying it when another one gets its memory
+        old.record_stream(torch.cuda.current_stream(old.device))
     return new

@@ -6,6 +6,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from specviz.engines.embedded.compiled.library import computes
+from specviz.engines.embedded.compiled.product import Product
+
 ROWS_HINT = 4  # the layout that oneDNN chooses hardly depends on it
 
 FEW_ROWS = 33
@@ -19,22 +22,27 @@ keeps it: with the demo models, 2.5 MiB for every prompt of a new length."""
 class Linear:
     """y = x · weightᵀ + bias, for x [n, in] and weight [out, in].
 
-    On a CPU the weight is laid out once in the order oneDNN reads it, which makes products of a few
-    rows about twice as fast (`benchmarks/embedded_speed.py`), and the result of a row does not
-    depend on the number of rows. Without oneDNN's layout, torch's own product is used.
+    On a CPU the weight is laid out once in the order in which the compiled kernels (`product`) or
+    oneDNN read it: products of a few rows are then about twice as fast
+    (`benchmarks/embedded_speed.py`), and the result of a row does not depend on the number of
+    rows. Where neither has a layout, torch's own product is used.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
-        self._bias = bias
+        self.product = Product(weight, bias) if computes(weight) else None
+        self.nbytes = (self.product or weight).nbytes + (bias.nbytes if bias is not None else 0)
         self._laid_out = weight.device.type == "cpu" and has_layout(weight.dtype)
-        self.nbytes = weight.nbytes + (bias.nbytes if bias is not None else 0)
-        self._weight = (
-            torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), ROWS_HINT)
-            if self._laid_out
-            else weight
-        )
+        if self.product is None:
+            self._bias = bias
+            self._weight = (
+                torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), ROWS_HINT)
+                if self._laid_out
+                else weight
+            )
 
     def __call__(self, x: Tensor) -> Tensor:
+        if self.product is not None:
+            return self.product(x)
         if self._laid_out:
             n = x.shape[0]
             if n > FEW_ROWS:

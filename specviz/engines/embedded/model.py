@@ -14,12 +14,20 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from specviz.engines.embedded.attention import Layout, attend, chain_layout, tree_layout
+from specviz.engines.embedded.attention import (
+    MOST_ROWS,
+    Layout,
+    attend,
+    chain_layout,
+    tree_layout,
+)
 from specviz.engines.embedded.checkpoint import ModelConfig, load_weights, read_config
+from specviz.engines.embedded.compiled.layer import CompiledLayer, Parts, fits
 from specviz.engines.embedded.draft import Watch
 from specviz.engines.embedded.kv_cache import KVCache
 from specviz.engines.embedded.linear import Linear
 from specviz.engines.embedded.norm import rms_norm
+from specviz.engines.embedded.rope import Rope
 from specviz.errors import UsageError
 
 Weights = dict[str, Tensor]
@@ -52,27 +60,12 @@ class Sublayers:
         return tuple(names)
 
 
-class Rope:
-    """Cosines and sines of all positions, made when a position is first asked for."""
-
-    def __init__(self, config: ModelConfig, dtype: torch.dtype, device: torch.device) -> None:
-        positions = torch.arange(config.max_positions, dtype=torch.float32)
-        angles = torch.outer(positions, config.inverse_frequencies.cpu())
-        cosine, sine = angles.cos() * config.rope_scale, angles.sin() * config.rope_scale
-        self.cosine = torch.cat([cosine, cosine], -1).to(dtype).to(device)
-        # rotate-half is a roll by half the size with the first half negated: the sign sits here
-        self.sine = torch.cat([-sine, sine], -1).to(dtype).to(device)
-
-    def at(self, positions: Tensor | slice) -> tuple[Tensor, Tensor]:
-        """Cosines and sines [n, 1, head size]."""
-        return self.cosine[positions][:, None], self.sine[positions][:, None]
-
-
 class Layer:
-    """One decoder layer."""
+    """One decoder layer. A few rows are computed by the compiled kernels where there are any."""
 
-    def __init__(self, config: ModelConfig, weights: Weights, prefix: str) -> None:
+    def __init__(self, config: ModelConfig, weights: Weights, prefix: str, rope: Rope) -> None:
         self.config = config
+        self._rope = rope
         self.input_norm = weights.get(f"{prefix}.input_layernorm.weight")
         self.mlp_norm = weights[f"{prefix}.post_attention_layernorm.weight"]
         self.q_norm = weights.get(f"{prefix}.self_attn.q_norm.weight")
@@ -81,6 +74,11 @@ class Layer:
         self.out = _stacked(weights, [f"{prefix}.self_attn.o_proj"])
         self.gate_up = _stacked(weights, [f"{prefix}.mlp.{n}_proj" for n in ("gate", "up")])
         self.down = _stacked(weights, [f"{prefix}.mlp.down_proj"])
+        self._compiled = self._compile()
+
+    @property
+    def compiled(self) -> bool:
+        return self._compiled is not None
 
     @property
     def nbytes(self) -> int:
@@ -89,30 +87,37 @@ class Layer:
     def attention(
         self,
         x: Tensor,
+        norm: Tensor | None,
+        residual: Tensor,
         cache: KVCache,
         index: int,
         layout: Layout,
-        rope: tuple[Tensor, Tensor],
     ) -> Tensor:
-        """Attention of normed x [n, in]; its keys and values are appended to the cache."""
+        """residual + attention of x [n, in], which is normed first if there is a `norm`.
+
+        Keys and values are appended to layer `index` of the cache.
+        """
         config, n = self.config, x.shape[0]
+        if self._compiled is not None and n <= MOST_ROWS:
+            return self._compiled.attention(x, norm, residual, cache, index, layout)
+        x = x if norm is None else self.norm(x, norm)
         rotated = config.heads + config.kv_heads
         qkv = self.qkv(x).view(n, rotated + config.kv_heads, config.head_dim)
         if self.q_norm is not None and self.k_norm is not None:
             qkv = self._norm_heads(qkv)
-        cosine, sine = rope
-        qk = qkv[:, :rotated]
-        qk = torch.addcmul(qk * cosine, qk.roll(config.head_dim // 2, -1), sine)
+        qk = self._rope.rotated(qkv[:, :rotated], layout.positions)
         keys, values = cache.keys[index], cache.values[index]
         start = cache.length
         keys[:, start : start + n] = qk[:, config.heads :].transpose(0, 1)
         values[:, start : start + n] = qkv[:, rotated:].transpose(0, 1)
-        return self.out(attend(qk[:, : config.heads], keys, values, layout))
+        return residual + self.out(attend(qk[:, : config.heads], keys, values, layout))
 
     def mlp(self, x: Tensor) -> Tensor:
-        """SwiGLU of x, normed here."""
+        """x + SwiGLU of x, normed here."""
+        if self._compiled is not None and x.shape[0] <= MOST_ROWS:
+            return self._compiled.mlp(x)
         gate, up = self.gate_up(self.norm(x, self.mlp_norm)).chunk(2, -1)
-        return self.down(functional.silu(gate) * up)
+        return x + self.down(functional.silu(gate) * up)
 
     def norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return rms_norm(x, weight, self.config.norm_eps)
@@ -123,6 +128,17 @@ class Layer:
         assert self.q_norm is not None and self.k_norm is not None
         return torch.cat([self.norm(q, self.q_norm), self.norm(k, self.k_norm), v], 1)
 
+    def _compile(self) -> CompiledLayer | None:
+        qkv, out = self.qkv.product, self.out.product
+        gate_up, down = self.gate_up.product, self.down.product
+        if not (qkv and out and gate_up and down and fits(self.config)):
+            return None
+        rope = (self._rope.cosine, self._rope.sine)
+        return CompiledLayer(
+            self.config,
+            Parts(qkv, out, gate_up, down, self.mlp_norm, self.q_norm, self.k_norm, rope),
+        )
+
 
 class Llama:
     """A whole model: embeddings, layers, final norm, head."""
@@ -132,13 +148,18 @@ class Llama:
     ) -> None:
         self.config, self.dtype, self.device = config, dtype, device
         self.embeddings = weights["model.embed_tokens.weight"]
+        rope = Rope(config, dtype, device)
         self.layers = [
-            Layer(config, weights, f"model.layers.{index}") for index in range(config.layers)
+            Layer(config, weights, f"model.layers.{index}", rope) for index in range(config.layers)
         ]
         self.final_norm = weights["model.norm.weight"]
         head = self.embeddings if config.tied else weights["lm_head.weight"]
         self.head = Linear(head)
-        self.rope = Rope(config, dtype, device)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the compiled kernels compute a few rows."""
+        return self.layers[0].compiled
 
     @property
     def nbytes(self) -> int:
@@ -174,7 +195,6 @@ class Llama:
             if parents is None
             else tree_layout(cache.length, parents, self.embeddings)
         )
-        rope = self.rope.at(layout.positions)
         x = self.embeddings[ids]
         tapped = []
         for index, layer in enumerate(self.layers):
@@ -183,11 +203,9 @@ class Llama:
             if watch is not None and watch.layer == index:
                 watch.seen(x)
             if run is None or run.attention[index]:
-                assert layer.input_norm is not None
-                normed = layer.norm(x, layer.input_norm)
-                x = x + layer.attention(normed, cache, index, layout, rope)
+                x = layer.attention(x, layer.input_norm, x, cache, index, layout)
             if run is None or run.mlp[index]:
-                x = x + layer.mlp(x)
+                x = layer.mlp(x)
         if len(self.layers) in taps:
             tapped.append(x)
         cache.length += n

@@ -95,7 +95,9 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         model=folder.name,
         draft=drafts_with.name if drafts_with else None,
         options={**config.options, "dtype": dtype, **shape},
-        server_version=engine_version(torch.__version__, dtype, target.device.type),
+        server_version=engine_version(
+            torch.__version__, dtype, target.device.type, compiled=target.compiled
+        ),
         hardware=hardware_summary(),
         git_revision=git_revision(),
     )

@@ -50,9 +50,10 @@ def settle(options: Options, method: Method) -> Options:
     return replace(options, shape=shape)
 
 
-def engine_version(torch_version: str, dtype: str, device: str) -> str:
-    """`torch 2.13.0, float32, cpu`: how stored runs name the engine."""
-    return f"torch {torch_version}, {dtype}, {device}"
+def engine_version(torch_version: str, dtype: str, device: str, *, compiled: bool = False) -> str:
+    """`torch 2.13.0 with compiled kernels, float32, cpu`: how stored runs name the engine."""
+    kernels = " with compiled kernels" if compiled else ""
+    return f"torch {torch_version}{kernels}, {dtype}, {device}"
 
 
 def dtype_of(version: str | None) -> str | None:

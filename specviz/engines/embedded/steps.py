@@ -67,14 +67,14 @@ class StepMaker:
         return round((moment - self._started) * 1000, 3)
 
     def _draft_ms(self, done: Round) -> float | None:
-        if not done.draft.token_ids:
-            return None
+        if done.drafted == done.began:
+            return None  # looking something up and finding nothing takes time, too
         ahead = sum(end - begin for begin, end in done.draft.drafted_at)
         return (done.drafted - done.began + ahead) * 1000
 
     def _spans(self, done: Round) -> tuple[Span, ...]:
         drafting = [*done.draft.drafted_at]
-        if done.draft.token_ids:
+        if done.drafted > done.began:
             drafting.append((done.began, done.drafted))
         lanes = [(Lane.DRAFT, *span) for span in drafting]
         lanes.append((Lane.VERIFY, done.drafted, done.ended))

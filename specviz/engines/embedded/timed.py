@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from specviz.analysis.metrics import count_judged
+from specviz.analysis.step_time.step_time import lane_times
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.errors import RequestRefused
@@ -84,4 +85,5 @@ def sample_of(trace: Trace, waited_ms: float = 0.0, *, is_chain: bool = True) ->
         per_step_drafted=tuple(len(step.drafted) for step in drafting),
         is_chain=is_chain,
         num_judged_tokens=None if is_chain else count_judged(drafting),
+        lanes=lane_times(trace.steps),
     )

@@ -18,7 +18,7 @@ import httpx2
 import openai
 
 from specviz.config import Prompt, Sampling
-from specviz.errors import EngineError, MalformedReply
+from specviz.errors import EngineError, MalformedReply, RequestRefused
 from specviz.methods import Method
 from specviz.servers.client.api_key import api_key
 from specviz.servers.client.characters import Halves
@@ -132,7 +132,7 @@ class ServerEngine:
         """
         lines = Lines(MAX_LINE)
         fields = request_fields(self.model, prompt, sampling, self.server.dialect)
-        extra = self.server.dialect.extra_body.items()
+        extra = extra_fields(prompt, sampling, self.server).items()
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(limits.left_s()):
@@ -241,6 +241,22 @@ def request_fields(
     if sampling.top_k:  # not OpenAI's: only asked of servers where somebody wants it
         fields["top_k"] = sampling.top_k
     return fields if sampling.seed is None else {**fields, "seed": sampling.seed}
+
+
+def extra_fields(prompt: Prompt, sampling: Sampling, server: FoundServer) -> dict[str, object]:
+    """The other fields: those of this kind of server, and what it decides a request's K by.
+
+    Raises RequestRefused where a K is asked for and the server has one for all requests.
+    """
+    dialect, follows = server.dialect, server.capabilities.follows_policy
+    if follows and dialect.policy_fields:
+        return {**dialect.extra_body, **dialect.policy_fields(prompt, sampling)}
+    if sampling.spec_k is not None:
+        raise RequestRefused(
+            f"The server at {server.url} follows no policy, so no request has a K of its own: "
+            "start it with `specviz serve --policy FILE`."
+        )
+    return dict(dialect.extra_body)
 
 
 def _local_tokenizer(server: FoundServer) -> Path | None:

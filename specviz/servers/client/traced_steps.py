@@ -29,6 +29,7 @@ def traced_step(
         draft_ms=record.draft_ms,
         verify_ms=record.verify_ms,
         wall_ms=record.wall_ms,
+        allowed=record.allowed,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from specviz.config import EngineKind, check_k
 from specviz.errors import UsageError
 from specviz.methods import METHODS, Method, served_by
+from specviz.policy.file import read_policy
 
 HOST = "127.0.0.1"
 
@@ -29,6 +30,8 @@ class Launcher:
     api_key_variable  the environment variable that gives a server its API key
     usual_start       how long starting takes, as users read it
     runs_on_cpu       whether servers started here run on the CPU
+    follows_policies  whether such a server can give every request its own K
+    has_schedule      whether such a server takes a K for each batch size
     """
 
     name: str
@@ -42,6 +45,8 @@ class Launcher:
     api_key_variable: str
     usual_start: str
     runs_on_cpu: Callable[[], bool]
+    follows_policies: bool = False
+    has_schedule: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,9 @@ class ServerSpec:
     """One server as asked for: everything its command line is made of.
 
     `port` None takes a free one, `k` None the method's default. `extra_args` are the server's own
-    flags, which go behind ours and win over them. Raises UsageError for what it cannot do.
+    flags, which go behind ours and win over them. `policy`: a file of `specviz.policy` that the
+    server follows. `schedule`: K by batch size, [first, last, K], K 0 for off. Raises UsageError
+    for what it cannot do.
     """
 
     launcher: Launcher
@@ -60,11 +67,20 @@ class ServerSpec:
     port: int | None = None
     trace: bool = True
     extra_args: tuple[str, ...] = ()
+    policy: Path | None = None
+    schedule: tuple[tuple[int, int, int], ...] = ()
 
     def __post_init__(self) -> None:
         _check_method(self.launcher, self.method)
         check_k(self.method, self.k)
         _check_draft(self.method, self.draft)
+        if self.policy is not None:
+            _check_policy(self, self.policy)
+        if self.schedule and (self.method is Method.BASELINE or not self.launcher.has_schedule):
+            raise UsageError(
+                "A schedule of K is for a server that speculates and takes one, which "
+                f"{self.launcher.name} with {self.method.value} does not: leave it out."
+            )
         if self.port is not None and not 1 <= self.port <= 65535:
             raise UsageError(f"A port is a number from 1 to 65535, not {self.port}.")
         if any(argument.partition("=")[0] == "--port" for argument in self.extra_args):
@@ -84,6 +100,12 @@ def _check_method(launcher: Launcher, method: Method) -> None:
         raise UsageError(
             f"{launcher.name} does not have the method {method.value}: choose one of {names}."
         )
+
+
+def _check_policy(spec: ServerSpec, path: Path) -> None:
+    if not spec.launcher.follows_policies:
+        raise UsageError(f"{spec.launcher.name} has one K for all requests: leave --policy out.")
+    read_policy(path).check_server(spec.num_speculative_tokens)
 
 
 def _check_draft(method: Method, draft: str | None) -> None:

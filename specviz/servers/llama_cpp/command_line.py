@@ -12,10 +12,18 @@ import specviz
 from specviz.machine import package_version
 from specviz.methods import Method
 from specviz.servers.launch.launcher import HOST, ServerSpec
-from specviz.servers.llama_cpp.process import CONTEXT, DRAFT_SIMPLE, NGRAM_SIMPLE, SLOTS
+from specviz.servers.llama_cpp.process import (
+    CONTEXT,
+    DRAFT_SIMPLE,
+    NGRAM_SIMPLE,
+    SLOTS,
+    SYNTHETIC,
+)
 
-K_TAG, BUILD_TAG = "num_speculative_tokens", "build"
-"""llama.cpp reports no K, and xllamacpp's no build; tags are passed on."""
+K_TAG, BUILD_TAG, VERIFIER_TAG = "num_speculative_tokens", "build", "verifier"
+"""llama.cpp reports neither K nor its rule, and xllamacpp's no build; tags are passed on."""
+
+SYNTHETIC_RULE = "synthetic"
 
 LOOKED_UP = 2
 """Tokens of the n-gram that is looked up in the context."""
@@ -65,12 +73,13 @@ def printed_command(spec: ServerSpec) -> str:
 
 def _tags(spec: ServerSpec) -> list[str]:
     version = package_version("xllamacpp") or "?.unknown"  # 2026.10.11549 has llama.cpp's b11549
-    build = f"{BUILD_TAG}=b{version.rpartition('.')[2]}"
-    return (
-        [build, f"{K_TAG}={spec.num_speculative_tokens}"]
-        if spec.num_speculative_tokens
-        else [build]
-    )
+    tags = [f"{BUILD_TAG}=b{version.rpartition('.')[2]}"]
+    if not spec.num_speculative_tokens:
+        return tags
+    tags.append(f"{K_TAG}={spec.num_speculative_tokens}")
+    if any(argument.startswith(SYNTHETIC) for argument in spec.extra_args):
+        tags.append(f"{VERIFIER_TAG}={SYNTHETIC_RULE}")
+    return tags
 
 
 def _as_file(model: str) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import httpx2
 
 from specviz.config import EngineKind
-from specviz.errors import MalformedReply
-from specviz.servers import checked
 from specviz.servers.dialect import Dialect, new_request_id, nothing
 from specviz.servers.launch.launcher import Launcher
 from specviz.servers.llama_cpp import log
@@ -19,10 +17,7 @@ from specviz.servers.llama_cpp.command_line import (
 from specviz.servers.llama_cpp.identify import identify
 from specviz.servers.llama_cpp.metrics import parse_counters, parse_load
 from specviz.servers.llama_cpp.process import API_KEY
-from specviz.servers.pages import read_page
-
-LONGEST_TOKEN = 10_000
-"""Characters of the text of one token."""
+from specviz.servers.token_text import token_text
 
 
 def _uncached() -> dict[str, object]:
@@ -35,11 +30,7 @@ def _caches_prompts(_: str) -> bool:
 
 
 async def _detokenize(http: httpx2.AsyncClient, url: str, _model: str, token_id: int) -> str:
-    page = await read_page(http, f"{url}/detokenize", body={"tokens": [token_id]})
-    if page.status != 200:
-        raise MalformedReply(f"/detokenize gave status {page.status}")
-    answer = checked.json_object(checked.parsed(page.text, "/detokenize"), "/detokenize")
-    return checked.text(answer.get("content"), "content", LONGEST_TOKEN)
+    return await token_text(http, url, {"tokens": [token_id]}, "content")
 
 
 LAUNCHER = Launcher(

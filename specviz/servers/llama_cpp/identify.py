@@ -1,8 +1,8 @@
 """Recognising a llama.cpp server, and what it offers.
 
 `/props` names the build. Its default settings say that nothing is drafted even where something is,
-so that comes from `/slots`; K is not reported at all, except as a tag (`--tags
-num_speculative_tokens=4`), which servers that specviz starts have.
+so that comes from `/slots`; K and the verifier are not reported at all, except as tags (`--tags
+num_speculative_tokens=4,verifier=synthetic`), which servers that specviz starts have.
 """
 
 from __future__ import annotations
@@ -13,9 +13,14 @@ from typing import Any
 from specviz.errors import MalformedReply
 from specviz.methods import Method
 from specviz.servers import checked
-from specviz.servers.capabilities import Capabilities
+from specviz.servers.capabilities import Capabilities, Verifier
 from specviz.servers.dialect import Get
-from specviz.servers.llama_cpp.command_line import BUILD_TAG, K_TAG
+from specviz.servers.llama_cpp.command_line import (
+    BUILD_TAG,
+    K_TAG,
+    SYNTHETIC_RULE,
+    VERIFIER_TAG,
+)
 from specviz.servers.trace_record import MAX_DRAFT
 
 UNTRACED = "llama.cpp reports counts, not what was drafted"
@@ -35,6 +40,11 @@ METHODS = {
 }
 """What `--spec-type` calls them. Others, and several together, have no name here."""
 
+SYNTHETIC = Verifier(
+    SYNTHETIC_RULE, False, "Accepts at a given rate, whatever the target says: for speed tests."
+)
+"""`--spec-synth-len` of llama.cpp b11549; by which rule it accepts otherwise, it does not say."""
+
 
 async def identify(get: Get) -> Capabilities | None:
     """A llama.cpp server's capabilities; None for a server whose `/props` are not llama.cpp's."""
@@ -50,6 +60,7 @@ async def identify(get: Get) -> Capabilities | None:
         tracing_reason=UNTRACED,
         method=_method(slots) if speculates else None,
         k=_k(tags),
+        verifier=SYNTHETIC if tags.get(VERIFIER_TAG) == SYNTHETIC_RULE else None,
         counts_tokens=speculates is not False,
     )
 

@@ -30,6 +30,9 @@ CONTEXT = 4096
 
 PLAIN, DRAFT_SIMPLE, NGRAM_SIMPLE = "none", "draft-simple", "ngram-simple"
 
+SYNTHETIC = "--spec-synth-len"
+"""Tokens per step that are accepted whatever the target says: for speed tests."""
+
 
 def arguments() -> argparse.ArgumentParser:
     """`llama-server`'s names and meanings."""
@@ -52,6 +55,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--spec-draft-n-min", type=int)
     parser.add_argument("--spec-draft-p-min", type=float)
     parser.add_argument("--spec-draft-sampling", choices=("greedy", "probabilistic"))
+    parser.add_argument(SYNTHETIC, type=float)
     parser.add_argument("--spec-ngram-simple-size-n", type=int)
     parser.add_argument("--spec-ngram-simple-size-m", type=int)
     parser.add_argument("--spec-ngram-simple-min-hits", type=int)
@@ -130,6 +134,8 @@ def _speculate(
     import xllamacpp
 
     kinds = xllamacpp.common_speculative_type
+    if asked.spec_synth_len is not None:
+        speculative.synth_len = asked.spec_synth_len
     if asked.spec_type == DRAFT_SIMPLE:
         speculative.types = [kinds.COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE]
         speculative.draft.mparams.path = str(draft)

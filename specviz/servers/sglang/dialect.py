@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import uuid
-
 import httpx2
 
 from specviz.config import EngineKind
-from specviz.errors import MalformedReply
-from specviz.servers import checked
-from specviz.servers.dialect import Dialect, new_request_id, nothing
-from specviz.servers.pages import read_page
+from specviz.servers.dialect import Dialect, cache_salt, new_request_id, nothing
 from specviz.servers.sglang.chunk_extras import (
     REQUEST_FIELDS,
     STREAM_OPTIONS,
@@ -20,22 +15,12 @@ from specviz.servers.sglang.chunk_extras import (
 )
 from specviz.servers.sglang.identify import identify
 from specviz.servers.sglang.metrics import parse_load
-
-LONGEST_TOKEN = 10_000
-"""Characters of the text of one token."""
-
-
-def _cache_salt() -> dict[str, object]:
-    return {"cache_salt": uuid.uuid4().hex}
+from specviz.servers.token_text import token_text
 
 
 async def _detokenize(http: httpx2.AsyncClient, url: str, model: str, token_id: int) -> str:
     body = {"model": model, "tokens": [token_id], "skip_special_tokens": False}
-    page = await read_page(http, f"{url}/detokenize", body=body)
-    if page.status != 200:
-        raise MalformedReply(f"/detokenize gave status {page.status}")
-    answer = checked.json_object(checked.parsed(page.text, "/detokenize"), "/detokenize")
-    return checked.text(answer.get("text"), "text", LONGEST_TOKEN)
+    return await token_text(http, url, body, "text")
 
 
 SGLANG = Dialect(
@@ -48,7 +33,7 @@ SGLANG = Dialect(
     identify=identify,
     request_id=new_request_id,
     extra_body=REQUEST_FIELDS,
-    uncached=_cache_salt,
+    uncached=cache_salt,
     read_extras=read_extras,
     counts=proven_counts,
     counters=nothing,

@@ -19,7 +19,13 @@ from specviz.errors import EngineError, MalformedReply
 from specviz.methods import Method
 from specviz.sample import Sample
 from specviz.servers.client.api_key import api_key
-from specviz.servers.client.engine import CHAT, STALL_TIMEOUT_S, STREAMED, request_fields
+from specviz.servers.client.engine import (
+    CHAT,
+    STALL_TIMEOUT_S,
+    STREAMED,
+    extra_fields,
+    request_fields,
+)
 from specviz.servers.client.failures import (
     connection_broke,
     cut_off,
@@ -116,6 +122,11 @@ class TimedServer:
         """Requests and their times as the server measured them; None where it does not say."""
         return self._read_from(await self._metrics(), self.server.dialect.request_times)
 
+    async def output_tokens(self) -> int | None:
+        """Tokens of all answers that the server has given; None where it does not count them."""
+        load = self._read_from(await self._metrics(), self.server.dialect.load)
+        return None if load is None or load.output_tokens is None else round(load.output_tokens)
+
     async def prefix_caching(self) -> bool | None:
         """Whether the server caches prefixes; None where it does not say.
 
@@ -135,7 +146,8 @@ class TimedServer:
     def _body(self, prompt: Prompt, sampling: Sampling) -> bytes:
         uncached = self.server.dialect.uncached() if self._caches else {}
         fields = request_fields(self.model, prompt, sampling, self.server.dialect)
-        return json.dumps({**self.server.dialect.extra_body, **fields, **uncached}).encode()
+        extra = extra_fields(prompt, sampling, self.server)
+        return json.dumps({**extra, **fields, **uncached}).encode()
 
     @staticmethod
     def _read_from(page: str, read: Callable[[str], T | None]) -> T | None:

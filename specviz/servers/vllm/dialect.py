@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import uuid
-
 import httpx2
 
-from specviz.config import EngineKind
-from specviz.errors import MalformedReply
-from specviz.servers import checked
-from specviz.servers.dialect import Dialect
+from specviz.config import EngineKind, Prompt, Sampling
+from specviz.servers.dialect import Dialect, cache_salt
 from specviz.servers.launch.launcher import Launcher
-from specviz.servers.pages import read_page
+from specviz.servers.token_text import token_text
 from specviz.servers.vllm import log
 from specviz.servers.vllm.chunk_extras import last_counts, read_extras, totals
 from specviz.servers.vllm.command_line import printed_command, server_command
@@ -24,24 +20,19 @@ from specviz.servers.vllm.metrics import (
     parse_prefix_caching,
     parse_request_times,
 )
+from specviz.servers.vllm.scheduler.wishes import CATEGORY, SPEC_K
 from specviz.servers.vllm.trace_client import read_records
 from specviz.servers.vllm.tracing.keys import new_key
 
-LONGEST_TOKEN = 10_000
-"""Characters of the text of one token."""
-
-
-def _cache_salt() -> dict[str, object]:
-    """A unique salt: the prompt matches nothing in the cache."""
-    return {"cache_salt": uuid.uuid4().hex}
-
 
 async def _detokenize(http: httpx2.AsyncClient, url: str, model: str, token_id: int) -> str:
-    page = await read_page(http, f"{url}/detokenize", body={"model": model, "tokens": [token_id]})
-    if page.status != 200:
-        raise MalformedReply(f"/detokenize gave status {page.status}")
-    answer = checked.json_object(checked.parsed(page.text, "/detokenize"), "/detokenize")
-    return checked.text(answer.get("prompt"), "prompt", LONGEST_TOKEN)
+    return await token_text(http, url, {"model": model, "tokens": [token_id]}, "prompt")
+
+
+def _policy_fields(prompt: Prompt, sampling: Sampling) -> dict[str, object]:
+    """The fields of a request to a server with a policy: its K, and the kind of its prompt."""
+    wishes = {SPEC_K: sampling.spec_k, CATEGORY: prompt.category}
+    return {"vllm_xargs": {name: wish for name, wish in wishes.items() if wish is not None}}
 
 
 LAUNCHER = Launcher(
@@ -56,6 +47,8 @@ LAUNCHER = Launcher(
     api_key_variable="VLLM_API_KEY",
     usual_start="usually 15 to 40 s",
     runs_on_cpu=runs_on_cpu,
+    follows_policies=True,
+    has_schedule=True,
 )
 
 VLLM = Dialect(
@@ -68,7 +61,7 @@ VLLM = Dialect(
     identify=identify,
     request_id=new_key,
     extra_body={"return_token_ids": True},
-    uncached=_cache_salt,
+    uncached=cache_salt,
     read_extras=read_extras,
     counts=last_counts,
     counters=parse_counters,
@@ -79,4 +72,5 @@ VLLM = Dialect(
     trace=read_records,
     launcher=LAUNCHER,
     request_totals=totals,
+    policy_fields=_policy_fields,
 )

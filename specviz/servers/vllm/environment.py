@@ -11,6 +11,7 @@ from pathlib import Path
 import specviz
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.vllm.hardware import runs_on_cpu
+from specviz.servers.vllm.scheduler.scheduler import POLICY_VARIABLE
 from specviz.servers.vllm.tracing.spool import FOLDER_VARIABLE
 
 PLUGIN = "specviz"
@@ -24,24 +25,27 @@ _servers_started = itertools.count()
 def server_environment(spec: ServerSpec, *, on_cpu: bool | None = None) -> dict[str, str]:
     """This process's environment with what the server needs; the operator's own values stay.
 
-    `on_cpu` None finds out whether this machine has a GPU.
+    Nothing here chooses a model runner, so that what is looked at is what is served: vLLM takes V2
+    where Triton is, and V1 for what V2 lacks (suffix, custom classes, parallel drafting other than
+    DFlash's and DSpark's, drafts with a vocabulary of their own). `on_cpu` None finds out whether
+    this machine has a GPU.
     """
     on_cpu = runs_on_cpu() if on_cpu is None else on_cpu
     env = dict(os.environ)
     # Without compiled modules a server takes twice as long to import; and a trace folder of
-    # another server is not this one's.
-    for name in ("PYTHONDONTWRITEBYTECODE", FOLDER_VARIABLE):
+    # another server is not this one's, nor is its policy.
+    for name in ("PYTHONDONTWRITEBYTECODE", FOLDER_VARIABLE, POLICY_VARIABLE):
         env.pop(name, None)
     defaults = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "PYTHONUNBUFFERED": "1"}
     if all(Path(name).is_dir() for name in (spec.model, spec.draft) if name):
         defaults["HF_HUB_OFFLINE"] = "1"
     if on_cpu:
         defaults |= _cpu_switches()
-    elif spec.trace:
-        defaults["VLLM_USE_V2_MODEL_RUNNER"] = "0"  # the hooks know the V1 runner
     for name, value in defaults.items():
         env.setdefault(name, value)
-    return env | plugin_variables(env) if spec.trace else env
+    if spec.policy:
+        env[POLICY_VARIABLE] = str(spec.policy.resolve())
+    return env | plugin_variables(env) if spec.trace or spec.policy else env
 
 
 def plugin_variables(env: dict[str, str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from specviz.servers.vllm.server_info import SERVER_INFO, with_server_info
 from specviz.servers.vllm.trace_client import HANDSHAKE
 from specviz.servers.vllm.verifier import RULE, verifier
 
-MAX_FIXES = 100
+MAX_FIXES = MAX_HIDDEN = 100
 
 
 async def identify(get: Get) -> Capabilities | None:
@@ -58,6 +58,7 @@ def _plugin_fields(handshake: Mapping[str, Any]) -> dict[str, Any]:
     try:
         method = checked.optional(checked.label, handshake.get("method"), "method")
         fixes = checked.array(handshake.get("fixes") or [], "fixes", MAX_FIXES)
+        hidden = checked.array(handshake.get("hidden") or [], "hidden", MAX_HIDDEN)
         rule = checked.optional(checked.label, handshake.get(RULE), RULE)
         return {
             "tracing": handshake.get("tracing") is True,
@@ -76,7 +77,10 @@ def _plugin_fields(handshake: Mapping[str, Any]) -> dict[str, Any]:
                 checked.label, handshake.get("draft_model"), "draft_model", 4096
             ),
             "verifier": verifier(rule) if rule else None,
+            "follows_policy": handshake.get("policy") is True,
             "fixes": tuple(checked.label(fix, "fixes", 4096) for fix in fixes),
+            "runner": checked.optional(checked.label, handshake.get("runner"), "runner"),
+            "hidden": tuple(checked.label(reason, "hidden", 4096) for reason in hidden),
         }
     except MalformedReply as error:
         return {"tracing_reason": f"the plugin's report cannot be true: {error}"}

@@ -13,6 +13,7 @@ STAGES = (
     ("KV cache size", "preparing the API"),
     ("Loading drafter model", "loading the draft model"),
     ("Starting to load model", "loading weights"),
+    ("Loading model from scratch", "loading weights"),  # the V2 model runner
     ("Initializing a V1 LLM engine", "starting the engine"),
     ("Resolved architecture", "importing vLLM in the engine's process"),
     ("non-default args", "reading the model's configuration"),

@@ -72,6 +72,11 @@ class BenchmarkLog:
         """Continue an interrupted benchmark. Raises StoreError."""
         self._save(lambda cursor: tables.reopen(cursor, self.benchmark_id))
 
+    def restart_round(self, round_id: str, reason: str) -> None:
+        """What a round measured so far is in no figure: all of it is asked again. Raises
+        StoreError."""
+        self._save(lambda cursor: tables.set_round_aside(cursor, round_id, reason))
+
     def arm(self, arm: ArmRow) -> None:
         """Save an arm as it opened or failed. Raises StoreError."""
         self._save(lambda cursor: tables.put_arm(cursor, self.benchmark_id, arm))

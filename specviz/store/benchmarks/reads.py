@@ -30,15 +30,20 @@ _BENCHMARKS = """
 """
 
 _SAMPLES = """
-    SELECT rounds.arm_index, rounds.server_group, samples.round_id, runs.temperature,
-        nullif(runs.concurrency, 0) AS concurrency, runs.request_rate, rounds.repetition,
+    SELECT rounds.arm_index, rounds.server_group, samples.round_id,
+        coalesce(samples.request_temperature, runs.temperature) AS temperature,
+        nullif(runs.concurrency, 0) AS concurrency, runs.request_rate, runs.traffic,
+        samples.phase, blocks.phase_ms, rounds.repetition,
         samples.prompt_index, samples.turn, requests.category, requests.status, requests.error,
         samples.block, samples.sent_ms, samples.queue_ms, requests.ttft_ms, requests.tpot_ms,
         requests.e2el_ms, requests.output_tokens, hash(samples.token_ids) AS output_hash,
         requests.num_drafts, requests.num_draft_tokens, requests.num_accepted_tokens,
         samples.chunk_ms, samples.per_step_accepted, samples.per_step_drafted, samples.is_chain,
-        samples.num_judged_tokens, blocks.repeats, blocks.watched, blocks.wall_s,
-        blocks.is_disturbed, blocks.others_share, blocks.steal_share, blocks.throttled_share,
+        samples.num_judged_tokens, requests.num_steps,
+        coalesce(samples.chunk_tokens[1], 1) AS first_tokens,
+        samples.draft_ms, samples.overlapped_draft_ms, samples.verify_ms,
+        blocks.repeats, blocks.watched, blocks.wall_s, blocks.is_disturbed,
+        blocks.others_share, blocks.steal_share, blocks.throttled_share,
         blocks.gpu_others_share
     FROM samples JOIN requests USING (request_id) JOIN rounds USING (round_id)
         JOIN runs ON runs.run_id = rounds.run_id
@@ -141,8 +146,8 @@ def _frame(cursor: DuckDBPyConnection, sql: str, benchmark_id: str) -> pd.DataFr
     """A query's result with pandas' nullable types, so that NULL and zero differ."""
     frame = cursor.execute(sql, [benchmark_id]).arrow().read_all()
     integers = {name: "Int64" for name in (
-        "concurrency", "output_tokens", "num_drafts", "num_draft_tokens", "num_accepted_tokens",
-        "num_judged_tokens", "memory_bytes",
+        "concurrency", "phase", "output_tokens", "num_drafts", "num_draft_tokens",
+        "num_accepted_tokens", "num_judged_tokens", "num_steps", "first_tokens", "memory_bytes",
         "server_drafts", "server_draft_tokens", "server_accepted_tokens",
     )}  # fmt: skip
     table: pd.DataFrame = frame.to_pandas(integer_object_nulls=True)

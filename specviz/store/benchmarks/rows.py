@@ -72,7 +72,8 @@ class RoundRow:
 class SampleRow:
     """One request of a round. `sample` is None and `error` says why where it failed.
 
-    `block`, `sent_ms`, `queue_ms`: see the columns of `samples`.
+    `block`, `sent_ms`, `queue_ms`, `phase`: see the columns of `samples`; `temperature`: its
+    `request_temperature`.
     """
 
     run_id: str
@@ -88,6 +89,8 @@ class SampleRow:
     error: str | None = None
     set_aside: str | None = None
     """Why it is in no figure although it finished."""
+    phase: int | None = None
+    temperature: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,7 @@ class BlockRow:
     gpu_others_share: float | None = None
     is_disturbed: bool = False
     repeats: str | None = None
+    phase_ms: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from duckdb import DuckDBPyConnection
 from specviz.analysis.metrics import Metrics
 from specviz.analysis.sample_metrics import metrics_of
 from specviz.config import RunStatus
+from specviz.sample import LaneTimes
 from specviz.store.benchmarks.rows import SampleRow
 from specviz.store.file.database import as_store_error
 from specviz.store.runs.tables import insert_arrow, to_utc
@@ -71,6 +72,9 @@ SAMPLES = pa.schema(
         ("per_step_drafted", pa.list_(pa.int16())),
         ("is_chain", pa.bool_()),
         ("num_judged_tokens", pa.int32()),
+        *((field.name, pa.float64()) for field in fields(LaneTimes)),
+        ("phase", pa.int16()),
+        ("request_temperature", pa.float64()),
     ]
 )
 _METRICS = tuple(field.name for field in fields(Metrics))
@@ -138,6 +142,8 @@ def _sample(request_id: str, benchmark_id: str, row: SampleRow) -> Row:
         "block": row.block,
         "sent_ms": row.sent_ms,
         "queue_ms": row.queue_ms,
+        "phase": row.phase,
+        "request_temperature": row.temperature,
     }
     if (sample := row.sample) is not None:
         values |= {
@@ -149,5 +155,6 @@ def _sample(request_id: str, benchmark_id: str, row: SampleRow) -> Row:
             "per_step_drafted": sample.per_step_drafted,
             "is_chain": sample.is_chain,
             "num_judged_tokens": sample.num_judged_tokens,
+            **(asdict(sample.lanes) if sample.lanes else {}),
         }
     return values

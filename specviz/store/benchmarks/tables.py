@@ -36,6 +36,7 @@ BLOCKS = pa.schema(
         *((f"{of}_share", pa.float64()) for of in ("others", "steal", "throttled", "gpu_others")),
         ("is_disturbed", pa.bool_()),
         ("repeats", pa.string()),
+        ("phase_ms", pa.list_(pa.float64())),
     ]
 )
 
@@ -135,6 +136,15 @@ def set_aside(cursor: DuckDBPyConnection, block: str, reason: str) -> None:
         "UPDATE requests SET status = ?, error = ? WHERE status = 'finished' "
         "AND request_id IN (SELECT request_id FROM samples WHERE block = ?)",
         [RunStatus.SET_ASIDE.value, reason, block],
+    )
+
+
+def set_round_aside(cursor: DuckDBPyConnection, round_id: str, reason: str) -> None:
+    """Take the finished requests of a round out of the figures."""
+    cursor.execute(
+        "UPDATE requests SET status = ?, error = ? WHERE status = 'finished' "
+        "AND request_id IN (SELECT request_id FROM samples WHERE round_id = ?)",
+        [RunStatus.SET_ASIDE.value, reason, round_id],
     )
 
 

@@ -30,6 +30,10 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     # a checkpoint that fails inside COMMIT leaves it open whether data was kept: see checkpoint()
     "checkpoint_threshold": "1TB",
     "storage_compatibility_version": "latest",  # packs text tighter; of the DuckDB that is pinned
+    # of new files: rows that are not in the file yet take a block per column, and there are 200
+    "default_block_size": "65536",
+    # freed memory is otherwise returned only by a thread that next uses the same arena
+    "allocator_background_threads": "true",
 }
 
 CHECKPOINT_WAL_BYTES = 16 * 1024 * 1024
@@ -183,7 +187,7 @@ def connect(path: Path) -> DuckDBPyConnection:
     """
     is_new = not path.exists()
     try:
-        return duckdb.connect(path, config=SETTINGS)
+        return _held_by_the_file(duckdb.connect(path, config=SETTINGS), path)
     except duckdb.Error as error:
         reason = first_line(error)
         if "Could not set lock" in reason:
@@ -198,6 +202,21 @@ def connect(path: Path) -> DuckDBPyConnection:
                 "update specviz or set SPECVIZ_STORE to another file."
             ) from error
         raise StoreError(cannot_open(path, reason)) from error
+
+
+def _held_by_the_file(connection: DuckDBPyConnection, path: Path) -> DuckDBPyConnection:
+    """DuckDB opens CSV, JSON and Parquet files as views of a database in memory, which would lose
+    all that is stored."""
+    found = connection.execute(
+        "SELECT path FROM duckdb_databases() WHERE database_name = current_database()"
+    ).fetchone()
+    if found and found[0]:
+        return connection
+    connection.close()
+    raise StoreError(
+        f"{path} has the name of a data file, which DuckDB would not write to: set SPECVIZ_STORE "
+        "or --db to a file like runs.duckdb, and read results with `specviz import`."
+    )
 
 
 def first_line(error: Exception) -> str:

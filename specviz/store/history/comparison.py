@@ -48,9 +48,12 @@ _REQUESTS = f"""
         coalesce(asked.turn, 0) AS turn, asked.block, asked.repetition,
         requests.ttft_ms, requests.tpot_ms, requests.e2el_ms,
         requests.output_tokens, requests.num_steps, requests.num_drafts,
-        requests.num_draft_tokens, requests.num_accepted_tokens, requests.acceptance_rate_per_pos
+        requests.num_draft_tokens, requests.num_accepted_tokens, requests.acceptance_rate_per_pos,
+        asked.first_tokens, asked.draft_ms, asked.overlapped_draft_ms, asked.verify_ms
     FROM requests LEFT JOIN (
         SELECT samples.request_id, samples.turn, rounds.repetition,
+            coalesce(samples.chunk_tokens[1], 1) AS first_tokens,
+            samples.draft_ms, samples.overlapped_draft_ms, samples.verify_ms,
             samples.round_id || '/' || samples.block AS block,
             md5(array_to_string(
                 earlier || turns[1:samples.turn + 1], {TURNS_APART})) AS prompt_key,

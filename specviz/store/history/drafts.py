@@ -1,4 +1,4 @@
-"""What a result of another tool tells of its drafts."""
+"""What a result of another tool reports about its drafts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TOTALS = "num_drafts, num_draft_tokens, num_accepted_tokens, output_tokens"
 def read_drafts(cursor: DuckDBPyConnection, elsewhere_id: str) -> tuple[dict[str, Any], Counts]:
     """The tool's document and the counts of its drafts. Raises StoreError if there is none.
 
-    Requests are only those of a file that tells them apart, without those that failed.
+    Requests are only those of a file that lists them one by one, without those that failed.
     """
     cursor.execute(
         f"SELECT document, {_TOTALS}, acceptance_rate_per_pos, num_requests FROM elsewhere "

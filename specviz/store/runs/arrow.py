@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +26,7 @@ _EMITTED = pa.struct(
     ]
 )
 _SPAN = pa.struct([("lane", pa.string()), ("start_ms", pa.float64()), ("end_ms", pa.float64())])
+_ALLOWED = pa.struct([("k", pa.int32()), ("reason", pa.string())])
 _TOP = pa.struct([("token_id", pa.int32()), ("text", pa.string()), ("prob", pa.float32())])
 
 STEPS = pa.schema(
@@ -40,6 +42,7 @@ STEPS = pa.schema(
         ("spans", pa.list_(_SPAN)),
         ("skipped_layers", pa.list_(pa.string())),
         ("matched_tokens", pa.int32()),
+        ("allowed", _ALLOWED),
     ]
 )
 DECISIONS = pa.schema(
@@ -80,6 +83,7 @@ def step_table(request_id: str, started_at: datetime, steps: Sequence[Step]) -> 
             "spans": [_span(span) for span in step.spans],
             "skipped_layers": step.skipped_layers,
             "matched_tokens": step.matched_tokens,
+            "allowed": step.allowed and asdict(step.allowed),
         }
         for step in steps
     ]

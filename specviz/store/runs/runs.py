@@ -17,6 +17,7 @@ from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampli
 from specviz.errors import StoreError
 from specviz.methods import Method
 from specviz.trace import (
+    Allowed,
     EmittedToken,
     ExtraBytes,
     Fidelity,
@@ -192,6 +193,7 @@ def _steps(cursor: DuckDBPyConnection, request_id: str, started_at: datetime) ->
             spans=tuple(_span(span) for span in row["spans"] or ()),
             skipped_layers=None if row["skipped_layers"] is None else tuple(row["skipped_layers"]),
             matched_tokens=row["matched_tokens"],
+            allowed=Allowed(**row["allowed"]) if row["allowed"] else None,
         )
         for row in sorted(rows_of(cursor), key=itemgetter("step_index"))
     )
@@ -242,7 +244,12 @@ def read_baseline_servers(cursor: DuckDBPyConnection, model: str) -> list[str]:
 
 def _run(row: Mapping[str, Any]) -> Run:
     sampling = Sampling(
-        row["temperature"], row["top_p"], row["max_tokens"], row["seed"], row["top_k"] or 0
+        row["temperature"],
+        row["top_p"],
+        row["max_tokens"],
+        row["seed"],
+        row["top_k"] or 0,
+        row["spec_k"],
     )
     config = RunConfig(
         engine=EngineKind(row["engine"]),
@@ -256,6 +263,7 @@ def _run(row: Mapping[str, Any]) -> Run:
         traced=row["traced"],
         concurrency=row["concurrency"],
         request_rate=row["request_rate"],
+        traffic=row["traffic"],
         prompt_set=row["prompt_set"],
         hardware=row["hardware"],
         git_revision=row["git_revision"],

@@ -43,6 +43,7 @@ def insert_run(cursor: DuckDBPyConnection, run: Run) -> None:
         **asdict(sampling),
         "concurrency": config.concurrency,
         "request_rate": config.request_rate,
+        "traffic": config.traffic,
         "prompt_set": config.prompt_set,
         "hardware": config.hardware,
         "git_revision": config.git_revision,

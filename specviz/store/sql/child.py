@@ -35,7 +35,10 @@ RESULT_BYTES = 64 * 1024**2
 SPENT = 4
 """A process that has kept a fourth of what a query may take has had its day."""
 
-WRITING = ("checkpoint_threshold", "storage_compatibility_version")
+WRITING = (
+    *("checkpoint_threshold", "storage_compatibility_version", "default_block_size"),
+    "allocator_background_threads",  # their stacks count as memory of the query
+)
 _PATH = re.compile(r"(?<![\w.])/(?:[^\s/'\"]+/)+[^\s'\",:;)]*")
 _LOST = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException, duckdb.HTTPException)
 """Errors after which the data are opened again."""

@@ -2,16 +2,25 @@
 
 import { tokenName } from "./text.js";
 import { isTree, leafOf } from "./tree.js";
-import { NOTHING_REPORTED } from "./words.js";
+import { NOTHING_REPORTED, allowedWords } from "./words.js";
 
 /** Parts of the caption of a step: strings, and `{ code }` where a token is named. */
 export function caption(arm, step) {
+  return [...whatHappened(arm, step), ...limit(step)];
+}
+
+function whatHappened(arm, step) {
   const own = step.emitted.find((token) => token.origin !== "accepted");
   if (step.drafted.length === 0) return withoutDraft(step);
   const rejected = decisive(step);
   const accepted = step.drafted.filter((token) => token.verdict === "accepted").length;
   if (rejected === null) return [counts(step, accepted), ...allAccepted(step, accepted, own)];
   return [counts(step, accepted), ". ", ...why(arm, rejected), ...instead(rejected, own)];
+}
+
+function limit(step) {
+  const words = allowedWords(step);
+  return words === null ? [] : [` ${words[0].toUpperCase()}${words.slice(1)}.`];
 }
 
 function name(text) {

@@ -74,8 +74,14 @@ export function ruleWords(arm, step, drafted) {
   if (threshold === null || threshold === undefined) return `u ${drafted.u.toFixed(2)}`;
   const [u, limit] = formatPair(drafted.u, threshold);
   const sign = drafted.u <= Math.min(1, threshold) ? "≤" : ">";
-  return ratio === null ? `u ${u} ${sign} ${limit}` : `u ${u} ${sign} min(1, ${limit})`;
+  const comparison = ratio === null ? `u ${u} ${sign} ${limit}` : `u ${u} ${sign} min(1, ${limit})`;
+  const carried = drafted.verdict === "accepted" && drafted.u > Math.min(1, threshold) + CLOSE;
+  return carried ? `${comparison}; ${CARRIED}` : comparison;
 }
+
+// Servers compare in float32, some of them logarithms.
+const CLOSE = 1e-5;
+const CARRIED = "accepted with a longer part of the draft (block verification)";
 
 // Nothing is drawn at temperature 0, nor by typical acceptance.
 function yesOrNo(arm, drafted) {
@@ -97,10 +103,24 @@ function acceptanceRatio({ target_prob: target, draft_prob: draft, accept_prob: 
 /** One line on a step: `drafted 5, accepted 2, then recovered “<=”`. */
 export function stepSummary(step) {
   const last = step.emitted.filter((token) => token.origin !== "accepted").at(-1);
-  if (step.drafted.length === 0) return emittedSummary(step);
+  if (step.drafted.length === 0) return [emittedSummary(step), ...policyNotes(step)].join(" · ");
   const accepted = step.drafted.filter((token) => token.verdict === "accepted").length;
   const then = last ? `, then ${last.origin} “${tokenName(last.text)}”` : "";
-  return [`drafted ${step.drafted.length}, accepted ${accepted}${then}`, ...draftNotes(step)].join(" · ");
+  const notes = [...draftNotes(step), ...policyNotes(step)];
+  return [`drafted ${step.drafted.length}, accepted ${accepted}${then}`, ...notes].join(" · ");
+}
+
+/** What the server's policy allowed in a step, and why; null without a policy. */
+export function allowedWords({ allowed }) {
+  if (!allowed) return null;
+  const tokens = allowed.k === 1 ? "draft token" : "draft tokens";
+  const limit = allowed.k === 0 ? "no draft allowed" : `at most ${allowed.k} ${tokens} allowed`;
+  return `${limit} (${allowed.reason})`;
+}
+
+function policyNotes(step) {
+  const words = allowedWords(step);
+  return words === null ? [] : [words];
 }
 
 // How the draft was made, where the engine reports it.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from specviz.trace import Fidelity
 from specviz.verify.evidence import Speculated
 from specviz.verify.finding import Finding, Outcome
@@ -10,8 +12,8 @@ CHECK, TITLE = "counters", "Steps add up to the server's counters"
 
 
 def counts(found: Speculated) -> Finding:
-    """Drafts, drafted and accepted tokens of all traced requests against the counters' difference,
-    which only means anything while nobody else uses the server."""
+    """Drafts, drafted, accepted and emitted tokens of all traced requests against the counters'
+    difference, which only means anything while nobody else uses the server."""
     server = found.answered.server
     if found.before is None or found.after is None:
         sentence = f"The server at {server.url} has no speculation counters on /metrics."
@@ -32,22 +34,30 @@ def counts(found: Speculated) -> Finding:
         "num_draft_tokens": sum(len(step.drafted) for step in drafting),
         "num_accepted_tokens": sum(step.num_accepted for step in drafting),
     }
+    theirs = {name: getattr(counted, name) for name in shown}
+    emitted = sum(len(trace.emitted) for trace in found.traces)
+    if found.output_tokens is not None:
+        shown["emitted_tokens"], theirs["emitted_tokens"] = emitted, found.output_tokens
     figures = {
         **shown,
-        **{f"server_{name}": getattr(counted, name) for name in shown},
-        "emitted_tokens": sum(len(trace.emitted) for trace in found.traces),
+        **{f"server_{name}": value for name, value in theirs.items()},
         "requests": len(found.traces),
     }
-    sums = (
-        f"{shown['num_draft_tokens']:,} drafted and {shown['num_accepted_tokens']:,} accepted in "
-        f"{shown['num_drafts']:,} steps"
-    )
-    if all(getattr(counted, name) == value for name, value in shown.items()):
+    sums = _sums(shown)
+    if shown == theirs:
         sentence = f"{sums} of {len(found.traces)} answers: as the server counted them."
         return Finding(CHECK, TITLE, Outcome.HOLDS, sentence, figures)
     sentence = (
-        f"The answers show {sums}; the server counted {counted.num_draft_tokens:,}, "
-        f"{counted.num_accepted_tokens:,} and {counted.num_drafts:,}. Verify a server that nobody "
+        f"The answers show {sums}; the server counted {_sums(theirs)}. Verify a server that nobody "
         "else uses meanwhile."
     )
     return Finding(CHECK, TITLE, Outcome.FAILS, sentence, figures)
+
+
+def _sums(counted: Mapping[str, int]) -> str:
+    said = (
+        f"{counted['num_draft_tokens']:,} drafted and {counted['num_accepted_tokens']:,} accepted "
+        f"in {counted['num_drafts']:,} steps"
+    )
+    emitted = counted.get("emitted_tokens")
+    return said if emitted is None else f"{said}, {emitted:,} emitted"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from specviz.analysis.same_distribution import ALPHA, Asked, same_distribution
 from specviz.analysis.text import percent
 from specviz.verify.evidence import Answered, Drawn
 from specviz.verify.finding import Finding, Outcome
+from specviz.verify.same_distribution import ALPHA, Asked, same_distribution
 
 CHECK, TITLE = "sampling", "Sampled answers follow the baseline's distribution"
 

@@ -18,7 +18,8 @@ def tracing_cost(found: Speculated) -> Finding:
         sentence = f"{server.dialect.name} has no tracing."
         return Finding(CHECK, TITLE, Outcome.NOT_REPORTED, sentence)
     if not found.tracing:
-        sentence = f"The server does not trace: {server.capabilities.tracing_reason}."
+        reason = server.capabilities.tracing_reason or "it does not say why"
+        sentence = f"The server does not trace: {reason.rstrip('.')}."
         return Finding(CHECK, TITLE, Outcome.NOT_MEASURED, sentence)
     parts, figures = [], dict[str, Figure]()
     for cost in found.tracing:

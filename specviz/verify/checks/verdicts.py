@@ -31,7 +31,8 @@ def verdicts(found: Speculated) -> Finding:
         if token.verdict is not Verdict.UNVERIFIED
     ]
     drawn = sum(token.u is not None for token in judged)
-    wrong = list(contradictions(traced))
+    rule = server.capabilities.verifier
+    wrong = list(contradictions(traced, blockwise=rule is not None and rule.name == "block"))
     figures = {"judged": len(judged), "drawn": drawn, "contradictions": len(wrong)}
     if wrong:
         sentence = f"{len(wrong):,} of {len(judged):,} do not. The first: {wrong[0]}."
@@ -40,33 +41,40 @@ def verdicts(found: Speculated) -> Finding:
     return Finding(CHECK, TITLE, Outcome.HOLDS, sentence, figures)
 
 
-def contradictions(traces: Sequence[Trace]) -> Iterator[str]:
-    """What cannot be, in words, step by step."""
+def contradictions(traces: Sequence[Trace], *, blockwise: bool = False) -> Iterator[str]:
+    """What cannot be, in words, step by step.
+
+    `blockwise`: by block verification (arXiv 2403.10444), whose probabilities are of prefixes; a
+    token is accepted with a longer one, whatever its own draw was.
+    """
     for trace in traces:
         for step in trace.steps:
-            for problem in _problems(step):
+            for problem in _problems(step, blockwise):
                 yield f"step {step.index + 1} of request {trace.request_id}, {problem}"
 
 
-def _problems(step: Step) -> Iterator[str]:
+def _problems(step: Step, blockwise: bool) -> Iterator[str]:
     """Of a chain: servers verify no trees."""
     is_over = False
-    for token in step.drafted:
+    accepted = sum(token.verdict is Verdict.ACCEPTED for token in step.drafted)
+    for place, token in enumerate(step.drafted):
         if is_over != (token.verdict is Verdict.UNVERIFIED):
             after = "after a rejection" if is_over else "before any rejection"
             yield f"{token.text!r} is {token.verdict} {after}"
-        elif not is_over and (problem := _problem(token)):
+        elif blockwise and place < accepted - 1 and token.u is not None:
+            continue  # accepted with those behind it
+        elif not is_over and (problem := _problem(token, blockwise)):
             yield problem
         is_over = is_over or token.verdict is not Verdict.ACCEPTED
 
 
-def _problem(token: TokenDecision) -> str | None:
+def _problem(token: TokenDecision, blockwise: bool) -> str | None:
     accept_prob, u, name = token.accept_prob, token.u, repr(token.text)
     if accept_prob is None:
         return f"{name} has no acceptance probability"
     if u is None:
         return _greedy_problem(token)
-    if token.target_prob is not None and token.draft_prob:
+    if not blockwise and token.target_prob is not None and token.draft_prob:
         ratio = min(1.0, token.target_prob / token.draft_prob)
         if abs(ratio - accept_prob) > ROUNDING * max(1.0, 1 / token.draft_prob):
             return f"{name} has {accept_prob:.4f}, and min(1, p / q) is {ratio:.4f}"

@@ -9,6 +9,7 @@ import pandas as pd
 from specviz.analysis.benchmark.crossover import Crossover, crossover
 from specviz.analysis.benchmark.families import families
 from specviz.analysis.benchmark.results import ArmState, Cell
+from specviz.analysis.step_time.bar import StepBar
 from specviz.figures.arms import arm_colours, family_colours
 from specviz.methods import Method
 from specviz.views.benchmark.figures.distribution import Spread, spread
@@ -33,6 +34,13 @@ def speedup_dots(arms: Arms, cells: Cells, *, by_category: bool = False) -> list
         )
         for cell in cells
         if cell.speedup is not None
+    ]
+
+
+def step_bars(cells: Cells) -> list[StepBar]:
+    """One bar per cell whose steps are known."""
+    return [
+        StepBar(cell.arm, cell.step_time, cell.plain_tpot_ms) for cell in cells if cell.step_time
     ]
 
 

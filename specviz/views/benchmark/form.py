@@ -96,6 +96,10 @@ class FormPlan:
     seed: int = 20
 
 
+class NotInForm(UsageError):
+    """A plan that is right, and that only the editor can show."""
+
+
 def toml_of(form: FormPlan) -> str:
     """The form as a plan file. Raises UsageError for a list or an option that is not one."""
     table = {
@@ -133,7 +137,14 @@ def arm_toml(arm: FormArm) -> str:
 
 
 def form_of(plan: Plan) -> FormPlan:
-    """The form's fields for a plan; neighbouring arms that differ in K only share a row."""
+    """The form's fields for a plan; neighbouring arms that differ in K only share a row.
+
+    Raises NotInForm for a plan with something that the form has no field for.
+    """
+    if plan.traffic or any({"schedule", "policy"} & arm.config.options.keys() for arm in plan.arms):
+        raise NotInForm(
+            "The form has no fields for [[traffic]], schedule and policy: edit this plan as TOML."
+        )
     prompts, loads = plan.prompts, plan.loads
     return FormPlan(
         name=plan.name,

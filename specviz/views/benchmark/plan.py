@@ -25,6 +25,7 @@ PLAN_NAMES = {
     "documents": "The documents' benchmark (4 × A100)",
     "k-sweep": "K 1 to 15, embedded",
     "temperature-sweep": "Temperature 0 to 1.5, embedded",
+    "ramp": "1 to 16 requests and back, mixed temperatures",
 }
 
 

@@ -35,10 +35,16 @@ from specviz.views.shared.charts import chart
 from specviz.views.shared.published import published_figures
 from specviz.views.shared.tables import csv_button, show_table
 from specviz.views.shared.text import escaped
+from specviz.views.step_time import WORDS, show_bars, show_lines, show_sentences
 
 SPEEDUP_WORDS = (
     "Speed-up: baseline over arm, paired per prompt, ratio of totals; the 95 % interval resamples "
     "prompts. tok/step: mean acceptance length, bonus token included."
+)
+NOT_REPORTED = (
+    "Arms without a bar: how long they drafted and verified was not recorded. Benchmarks time "
+    "servers without traces, because tracing takes time; a traced request on Live shows the parts "
+    "where the server has the tracing plugin. Benchmarks of older versions kept no such times."
 )
 MOST_ARMS = 4
 """Arms that a chart by category begins with."""
@@ -68,6 +74,23 @@ def overall(opened: Opened) -> None:
         csv_button(pd.DataFrame(spreads).drop(columns="colour"), "tpot-ms", "TPOT chart as CSV")
     show_notes(cells)
     published_figures("overall")
+
+
+def step_time(opened: Opened) -> None:
+    """Where the time of a step goes at one temperature and load, and why an arm is slower."""
+    cells = _at_one_place(opened.results.cells, "step_time")
+    found = [cell for cell in cells if cell.step_time or cell.step_time_text]
+    if not found:
+        st.info("No request of this benchmark reports its time per token.")
+        return
+    bars = bench_curves.step_bars(cells)
+    show_bars(bars, "bench-step-time")
+    show_sentences([(cell.arm, cell.step_time_text) for cell in cells if cell.step_time_text])
+    if bars:
+        show_lines(bars)
+    st.caption(WORDS)
+    if any(cell.step_time is None for cell in cells):
+        st.caption(NOT_REPORTED)
 
 
 def categories(opened: Opened) -> None:

@@ -20,7 +20,15 @@ from specviz.methods import Method
 from specviz.paths import PLANS, PROJECT_ROOT
 from specviz.prompts.shipped import CATEGORIES
 from specviz.runtime import current
-from specviz.views.benchmark.form import FormArm, FormPlan, Where, arm_toml, form_of, toml_of
+from specviz.views.benchmark.form import (
+    FormArm,
+    FormPlan,
+    NotInForm,
+    Where,
+    arm_toml,
+    form_of,
+    toml_of,
+)
 from specviz.views.shared.arm_choice import ASK, methods_at
 from specviz.views.shared.arm_choice import Place as LivePlace
 
@@ -222,13 +230,15 @@ def switch_mode() -> None:
 
 
 def _load_text(text: str, folder: Path) -> None:
-    """A text that is no plan goes to the editor, where it can be mended."""
+    """A text that is no plan goes to the editor, where it can be mended, and so does a plan that
+    the form cannot show."""
     st.session_state.pop(PROBLEM, None)
     st.session_state[TEXT] = text
     try:
         _fill(form_of(parse_plan(text, folder)))
     except UsageError as error:
-        st.session_state[PROBLEM] = str(error)
+        if not isinstance(error, NotInForm):
+            st.session_state[PROBLEM] = str(error)
         st.session_state[MODE] = TOML
         st.session_state.setdefault(_ROWS, [])
         for name in _PLAN_FIELDS:

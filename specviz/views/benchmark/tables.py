@@ -232,6 +232,9 @@ def _flat(cell: Cell) -> dict[str, Any]:
         quantiles = getattr(cell, name)
         for which in ("mean", "p50", "p90", "p95", "p99"):
             line[f"{name.removesuffix('_ms')}_{which}_ms"] = quantiles and getattr(quantiles, which)
+    for name in ("draft_ms", "overlapped_draft_ms", "verify_ms", "other_ms"):
+        line[f"step_{name}"] = cell.step_time and getattr(cell.step_time, name)
+    line["plain_tpot_ms"] = cell.plain_tpot_ms
     for name in ("output_throughput", "request_throughput", "request_goodput"):
         line[name] = getattr(cell, name)
     for name in (

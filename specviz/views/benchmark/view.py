@@ -24,6 +24,7 @@ from specviz.views.benchmark import (
 from specviz.views.benchmark import (
     state as bench_state,
 )
+from specviz.views.benchmark.phases import phases
 from specviz.views.benchmark.progress import live_progress
 from specviz.views.benchmark.tables import results_json
 from specviz.views.runs.edit import deleted_banner
@@ -38,9 +39,11 @@ from specviz.views.shared.text import escaped, status_name
 SHOWN = 50
 SECTIONS: dict[str, Callable[[Opened], None]] = {
     "Overall": bench_sections.overall,
+    "Where the time goes": bench_sections.step_time,
     "Categories": bench_sections.categories,
     "Temperature": bench_sections.temperature,
     "Concurrency": bench_sections.concurrency,
+    "Phases": phases,
     "K": bench_sections.k,
     "Cost basis": bench_checks.cost_basis,
     "Checks": bench_checks.checks,
@@ -170,11 +173,13 @@ def _resume(row: BenchmarkRow) -> None:
 def _sections(opened: Opened) -> None:
     """One section at a time: hidden ones would be computed too."""
     show_disturbance(opened.results.cells)
+    changing = bool(opened.results.phases)
+    names = [name for name in SECTIONS if changing or name != "Phases"]
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = st.segmented_control(
             "Section",
-            [*SECTIONS],
-            default="Overall",
+            names,
+            default="Overall" if opened.results.cells else "Phases" if changing else "Overall",
             required=True,
             key=bench_state.SECTION,
             label_visibility="collapsed",

@@ -13,6 +13,7 @@ from specviz.store.history.comparison import Candidate, read_candidates
 from specviz.views.compare import acceptance as compare_acceptance
 from specviz.views.compare import sections as compare_sections
 from specviz.views.compare import state
+from specviz.views.compare import step_time as compare_step_time
 from specviz.views.compare import texts as compare_texts
 from specviz.views.compare.html import names_html
 from specviz.views.compare.opened import Compared, one_line, open_compared
@@ -31,6 +32,7 @@ SECTIONS: dict[str, Callable[[Compared], None]] = {
     "Acceptance by position": compare_sections.positions,
     "Acceptance by definition": compare_acceptance.definitions,
     DIFFERENCES: compare_sections.differences,
+    "Where the time goes": compare_step_time.step_time,
     "Configuration": compare_sections.configuration,
 }
 

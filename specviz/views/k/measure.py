@@ -31,7 +31,7 @@ def measure_this(chosen: Chosen | None) -> None:
     ks_field, loads_field, count_field = st.columns(3)
     ks = ks_field.text_input("K", "1-15", key="k_sweep_ks", help="Numbers and ranges: 1-5, 8")
     loads = loads_field.text_input(
-        "Concurrency", "1", key="k_sweep_loads", help="Two or more make a vLLM schedule: 1, 4, 16"
+        "Concurrency", "1", key="k_sweep_loads", help="Two or more make a policy: 1, 4, 16"
     )
     count = count_field.number_input(
         "Prompts", min_value=1, max_value=500, value=PROMPTS, key="k_sweep_prompts"

@@ -1,9 +1,8 @@
-"""Under the curves of the K page: the optimum elsewhere, a schedule, a check, a sweep to start."""
+"""Under the curves of the K page: the optimum elsewhere, a policy, a check, a sweep to start."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import pandas as pd
@@ -11,20 +10,13 @@ import streamlit as st
 
 from specviz.analysis.benchmark.results import Cell
 from specviz.analysis.k.curves import KCurve, Source
-from specviz.analysis.k.optimum import Optimum
 from specviz.analysis.k.predict import Estimate
-from specviz.analysis.k.schedule import Range, as_vllm, schedule
-from specviz.config import EngineKind
-from specviz.errors import UsageError
-from specviz.methods import Method
-from specviz.servers.launch.launcher import ServerSpec
-from specviz.servers.vllm.command_line import speculative_config
-from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.sweep.curves import Place
 from specviz.views.k import state
 from specviz.views.k.chosen import Chosen
 from specviz.views.k.controls import Asked
 from specviz.views.k.measure import measure_this
+from specviz.views.k.policy.section import show_policy
 from specviz.views.k.ranges import k_text, ranges_text
 from specviz.views.k.redraft import redraft_this
 from specviz.views.shared.tables import show_table
@@ -83,78 +75,10 @@ def best_by_place(chosen: Chosen, at: Place, memory_gb: float | None) -> pd.Data
     return pd.DataFrame(lines).dropna(axis="columns", how="all")
 
 
-def for_vllm(asked: Asked) -> None:
-    """K by batch size, as vLLM takes it."""
+def for_policy(asked: Asked) -> None:
+    """K by temperature and load, and how servers take it."""
     assert asked.chosen is not None
-    if asked.chosen.family.arms[0].engine == EngineKind.EMBEDDED:
-        st.info(
-            "The embedded engine has no batch: its requests wait for each other. A schedule needs "
-            "this method measured on vLLM.",
-            icon=":material/grid_on:",
-        )
-        return
-    grid, source = grid_of(asked.chosen, asked.place)
-    ranges = schedule(grid)
-    if len(grid) < 2:
-        st.info(
-            "A schedule needs this method at two concurrencies or more: start such a grid under "
-            "**Measure this**.",
-            icon=":material/grid_on:",
-        )
-        return
-    st.caption(
-        f"From {escaped(source)}. Ranges reach up to the concurrency that was measured; beyond "
-        "the largest one its K goes on, which nobody measured."
-    )
-    show_table(schedule_table(ranges))
-    arm = asked.chosen.family.arms[-1]
-    try:
-        config = vllm_config(Method(arm.method), arm.draft, ranges)
-    except UsageError as error:
-        st.info(escaped(str(error)), icon=":material/info:")
-        config = {"num_speculative_tokens_per_batch_size": as_vllm(ranges)}
-    st.code(f"--speculative-config '{json.dumps(config)}'", language="bash", wrap_lines=True)
-
-
-def grid_of(chosen: Chosen, at: Place) -> tuple[dict[int, Optimum], str]:
-    """The K to use by concurrency: of the measured ones, or predicted where only one was run."""
-    places = {c: replace(at, concurrency=c) for c in _concurrencies(chosen)}
-    if len(chosen.family.arms) > 1:
-        return _optima({c: chosen.measured(place) for c, place in places.items()}), "measured Ks"
-    computed = {c: chosen.computed(place) for c, place in places.items()}
-    last = {c: curves[-1] for c, curves in computed.items() if curves}
-    return _optima(last), "Ks predicted from one run at each concurrency"
-
-
-def _optima(curves: Mapping[int, KCurve]) -> dict[int, Optimum]:
-    return {c: found for c, curve in curves.items() if (found := curve.optimum()) is not None}
-
-
-def schedule_table(ranges: Sequence[Range]) -> pd.DataFrame:
-    """One line per range, with its evidence."""
-    return pd.DataFrame(
-        {
-            "batch sizes": f"{part.first}–{part.last}"
-            if part.last > part.first
-            else f"{part.last}",
-            "K": "off" if part.k == 0 else str(part.k),
-            "speed-up, 95 % interval": None if part.is_guess else part.shown,
-            "rests on": f"concurrency {part.measured_at}"
-            + (", carried on" if part.is_guess else ""),
-        }
-        for part in ranges
-    )
-
-
-def vllm_config(method: Method, draft: str | None, ranges: Sequence[Range]) -> dict[str, object]:
-    """vLLM's speculative configuration with the schedule. Raises UsageError for a method that vLLM
-    does not have, or where every batch size is better off without."""
-    largest = max((part.k for part in ranges), default=0)
-    if largest == 0:
-        raise UsageError("Speculation pays at no batch size that was measured: leave it off.")
-    spec = ServerSpec(LAUNCHER, "target", method, draft=draft or None, k=largest)
-    config = speculative_config(spec)
-    return {**(config or {}), "num_speculative_tokens_per_batch_size": as_vllm(ranges)}
+    show_policy(asked.chosen)
 
 
 def check(asked: Asked) -> None:
@@ -239,7 +163,7 @@ def _cells(chosen: Chosen) -> list[Cell]:
 
 SECTIONS: dict[str, Callable[[Asked], None]] = {
     "Best K elsewhere": by_place,
-    "vLLM schedule": for_vllm,
+    "Policy": for_policy,
     "Check and redraft": check,
     "Measure this": lambda asked: measure_this(asked.chosen),
 }

@@ -17,11 +17,19 @@ CURVES = "k_curves"
 ALPHA, COST = "k_alpha", "k_cost"
 MEMORY = "k_memory"
 SECTION = "k_section"
+TPOT_MS, TTFT_MS = "k_tpot_ms", "k_ttft_ms"
+HOLD_STEPS = "k_hold_steps"
+SERVER, VERSION, ROW = "k_schedule_for", "k_schedule_version", "k_schedule_row"
 
 DEFAULTS = {ALPHA: 0.8, COST: 0.1}
 """The formula's sliders where nothing was measured."""
 
 _FOLLOWED = "_k_followed"
+
+
+def editor_key(table: str) -> str:
+    """The policy's editor: what was edited belongs to one table, which the text names."""
+    return f"_k_policy_{table}"
 
 
 def begin() -> None:

@@ -45,8 +45,14 @@ def act_on(store: Store, chosen: Sequence[HistoryRow]) -> None:
 
 
 def _deleted_actions(store: Store, items: Sequence[Item]) -> None:
-    if st.button("Bring back", icon=":material/undo:", disabled=not items, key="runs_do_restore"):
-        edit.restore(store, items)
+    st.button(
+        "Bring back",
+        icon=":material/undo:",
+        disabled=not items,
+        key="runs_do_restore",
+        on_click=edit.bring_back,
+        args=(store, tuple(items)),
+    )
     if st.button(
         "Remove for good",
         icon=":material/delete_forever:",

@@ -80,6 +80,9 @@ def _summary(step: Step) -> str:
         words.append(f"the lookup matched the last {step.matched_tokens} tokens")
     if step.skipped_layers:
         words.append(f"{len(step.skipped_layers)} sublayers skipped")
+    if step.allowed:
+        most = counted(step.allowed.k, "draft token")
+        words.append(f"at most {most} allowed ({step.allowed.reason})")
     legend = "numbers: target / draft probability → accept probability"
     return escaped(f"{', '.join(words)} · {legend} · dotted and faded: never judged")
 

@@ -93,9 +93,17 @@ def delete(store: Store, items: Sequence[Item]) -> None:
         st.rerun()
 
 
-def restore(store: Store, items: Sequence[Item]) -> None:
-    """Bring lines back."""
-    _write(store, lambda cursor: edits.restore(cursor, items))
+def bring_back(store: Store, items: Sequence[Item]) -> None:
+    """Undo a deletion, or show at the top why it cannot be undone (a callback: what a button's `if`
+    would do is lost if the page is clicked again before it comes to it)."""
+    try:
+        store.write(edits.restore, items)
+    except SpecvizError as error:
+        show_error(error)
+    else:
+        offered = state.undo()
+        if offered and {*offered.items} <= {*items}:
+            state.forget_undo()
 
 
 def undo_banner(store: Store) -> None:
@@ -106,9 +114,7 @@ def undo_banner(store: Store) -> None:
     with _banner("runs_undo_banner"):
         kept = f"Kept under Deleted for {KEPT_DELETED.days} days."
         st.text(f"{undo.sentence} {kept}", width="stretch")
-        if st.button("Undo", icon=":material/undo:", key="runs_undo_button"):
-            state.forget_undo()
-            restore(store, undo.items)
+        _undo_button(store, undo.items, "runs_undo_button")
         st.button("Dismiss", type="tertiary", key="runs_undo_dismiss", on_click=state.forget_undo)
 
 
@@ -121,9 +127,13 @@ def deleted_banner(store: Store, items: Sequence[Item], at: datetime) -> None:
             f"removed for good after {until:%d %B}.",
             width="stretch",
         )
-        if st.button("Undo", icon=":material/undo:", key="runs_restore_opened"):
-            state.forget_undo()
-            restore(store, items)
+        _undo_button(store, items, "runs_restore_opened")
+
+
+def _undo_button(store: Store, items: Sequence[Item], key: str) -> None:
+    st.button(
+        "Undo", icon=":material/undo:", key=key, on_click=bring_back, args=(store, tuple(items))
+    )
 
 
 def described(items: Sequence[Item]) -> str:

@@ -20,6 +20,7 @@ from specviz.views.runs.about import heading
 from specviz.views.runs.draft_tree import draft_of_a_step
 from specviz.views.runs.environment import show_environment
 from specviz.views.runs.opened import OpenedArm, opened_arms, titles_of
+from specviz.views.runs.step_time import show_step_time
 from specviz.views.shared.text import escaped
 from specviz.views.shared.token_strip import OpenedStep, token_strip
 
@@ -96,6 +97,7 @@ def _sections(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
     sections: dict[str, Callable[[Sequence[OpenedArm]], None]] = {"Figures": _figures_section}
     if not all(arm.is_only_timed for arm in arms):
         sections |= {
+            "Where the time goes": show_step_time,
             "Draft tree": draft_of_a_step,
             "Time line": run_sections.time_line,
             "Acceptance by position": run_sections.acceptance,
@@ -176,6 +178,7 @@ def _configuration(arms: Sequence[OpenedArm]) -> pd.DataFrame:
             "temperature": config.sampling.temperature,
             "top-p": config.sampling.top_p,
             "top-k": config.sampling.top_k or "off",
+            "K asked for": config.sampling.spec_k,
             "longest answer": config.sampling.max_tokens,
             "seed": config.sampling.seed,
             "traced": config.traced,

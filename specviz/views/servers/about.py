@@ -1,4 +1,4 @@
-"""Dialogs about one server: all that it tells, and the log of one that was started here."""
+"""Dialogs about one server: all that it reports, and the log of one that was started here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from specviz.views.shared.text import escaped
 LOG_LINES = 200
 
 
-@st.dialog("What the server tells", width="medium")
+@st.dialog("What the server reports", width="medium")
 def show_facts(name: str, health: Health | None) -> None:
     """What it offers, and how to see more of what it drafts."""
     facts_section(name, health)
@@ -53,9 +53,16 @@ def facts_of(server: FoundServer) -> dict[str, str]:
         "Method": found.method.value if found.method else NOT_REPORTED,
         "K": str(found.k) if found.k else NOT_REPORTED,
         "Verifier": _verifier(found),
-        "Tracing": "on" if found.tracing else f"off: {found.tracing_reason or NOT_REPORTED}",
+        **({"Model runner": found.runner.upper()} if found.runner else {}),
+        "Tracing": _tracing(found),
         "Fidelity": found.expected_fidelity.value,
     }
+
+
+def _tracing(found: Capabilities) -> str:
+    if not found.tracing:
+        return f"off: {found.tracing_reason or NOT_REPORTED}"
+    return " ".join(["on.", *found.hidden]) if found.hidden else "on"
 
 
 def _verifier(found: Capabilities) -> str:

@@ -61,7 +61,7 @@ def _menu(runtime: Runtime, row: Row, health: Health | None) -> dict[str, Callab
         if is_up:
             actions["Use in Technique"] = lambda: _use_in_technique(row)
             actions["Check now"] = lambda: _check(runtime, row)
-        actions["What it tells"] = lambda: state.ask_for(Opened.FACTS, row.name, row.url or "")
+        actions["What it reports"] = lambda: state.ask_for(Opened.FACTS, row.name, row.url or "")
     if row.named is not None:
         actions["Edit"] = lambda: state.ask_for(Opened.EDIT, row.name)
         actions["Remove"] = lambda: _remove(runtime, row)

@@ -11,7 +11,7 @@ from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.methods import METHODS, Method, served_by
 from specviz.paths import DEMO_TARGET
-from specviz.servers.kinds import KINDS, launcher_of
+from specviz.servers.kinds import LAUNCHERS, launcher_of
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import MAX_SERVERS, ServerPool
 from specviz.views.servers.started import start_in_background
@@ -25,11 +25,10 @@ USUAL_K = 5
 @st.dialog("Start a server here")
 def start_server(pool: ServerPool) -> None:
     """Kind, models, method and flags; the table shows how far it is."""
-    launchers = {kind.engine: kind.launcher for kind in KINDS if kind.launcher}
     kind = st.selectbox(
         "Kind",
-        [*launchers],
-        format_func=lambda engine: launchers[engine].name,
+        [*LAUNCHERS],
+        format_func=lambda engine: LAUNCHERS[engine].name,
         key=key_of("start_kind"),
     )
     model = st.text_input(
@@ -54,12 +53,12 @@ def start_server(pool: ServerPool) -> None:
         key=key_of("start_draft"),
     )
     flags = st.text_input(
-        f"Flags for {launchers[kind].name}",
+        f"Flags for {LAUNCHERS[kind].name}",
         placeholder="--max-model-len 4096",
         key=key_of("start_flags"),
     )
     st.caption(
-        f"Loading takes a while, {launchers[kind].usual_start}. At most {MAX_SERVERS} servers that "
+        f"Loading takes a while, {LAUNCHERS[kind].usual_start}. At most {MAX_SERVERS} servers that "
         "were started here run at once: one more stops the one that was used longest ago."
     )
     if st.button("Start", type="primary", icon=":material/play_arrow:", key=key_of("start_now")):

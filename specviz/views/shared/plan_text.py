@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from specviz.analysis.text import counted, duration
+from specviz.bench.load.traffic import Traffic
 from specviz.bench.plan import Plan
 from specviz.bench.progress import BenchPhase, Progress
-from specviz.bench.schedule import rounds_of_arms
+from specviz.bench.schedule import stages
 from specviz.views.shared.text import status_name
 
 
@@ -15,7 +16,16 @@ def plan_summary(plan: Plan, prompts: int, turns: int, servers_at_once: int) -> 
     `turns`: user turns of all prompts, each of them a request. `servers_at_once`: what does not
     fit side by side is measured in groups, each with the baseline.
     """
-    cells = sum(len(plan.cells(arm)) for arm in plan.arms)
+    parts = [_steady(plan, prompts, turns, servers_at_once)] if plan.loads else []
+    parts += [_traffic(plan, one) for one in plan.traffic]
+    return f"{'; '.join(parts)}; {_servers(plan)}"
+
+
+def _steady(plan: Plan, prompts: int, turns: int, servers_at_once: int) -> str:
+    cells_of = [
+        sum(not isinstance(load, Traffic) for _, load in plan.cells(arm)) for arm in plan.arms
+    ]
+    cells = sum(cells_of)
     if cells == len(plan.arms) * len(plan.loads) * len(plan.temperatures):
         factors = [
             counted(len(plan.arms), "arm"),
@@ -23,9 +33,8 @@ def plan_summary(plan: Plan, prompts: int, turns: int, servers_at_once: int) -> 
             counted(len(plan.temperatures), "temperature"),
         ]
     else:
-        places = [len(plan.cells(arm)) for arm in plan.arms]
         factors = [
-            f"{counted(len(plan.arms), 'arm')} at {min(places)} to {max(places)} loads and "
+            f"{counted(len(plan.arms), 'arm')} at {min(cells_of)} to {max(cells_of)} loads and "
             f"temperatures ({cells} in all)"
         ]
     asked = counted(prompts, "prompt")
@@ -33,11 +42,23 @@ def plan_summary(plan: Plan, prompts: int, turns: int, servers_at_once: int) -> 
         asked += f" with {counted(turns, 'turn')}"
     factors += [asked, counted(plan.repetitions, "run")]
     requests = cells * turns * plan.repetitions
-    rounds = rounds_of_arms(plan, servers_at_once).total()
+    rounds = sum(
+        len(stage.arms)
+        for stage in stages(plan, servers_at_once)
+        if not isinstance(stage.load, Traffic)
+    )
     text = f"{' × '.join(factors)} = {counted(requests, 'request')}"
     if more := rounds * turns - requests:
         text += f", and {more:,} of the baseline again with each group of servers"
-    return f"{text}; {_servers(plan)}"
+    return text
+
+
+def _traffic(plan: Plan, traffic: Traffic) -> str:
+    """`4 arms × 5 passes of 1 to 16 and back = 3,680 requests`, where prompts have one turn."""
+    arms = sum(any(load == traffic for _, load in plan.cells(arm)) for arm in plan.arms)
+    requests = counted(arms * plan.repetitions * traffic.count, "request")
+    passes = counted(plan.repetitions, "pass", "passes")
+    return f"{counted(arms, 'arm')} × {passes} of {traffic.name} = {requests}"
 
 
 def progress_line(progress: Progress) -> str:

@@ -7,16 +7,19 @@ from html import escape
 
 import pandas as pd
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from specviz.figures.style import Ground
 from specviz.views.shared.charts import page_ground
 
 WIDEST_NAME_PX = 260
+WIDE = 16
+"""Characters in a column of figures."""
 
 WORDS = frozenset(
     {
         *("arm", "category", "load", "engine", "model", "draft", "server", "error", "verdict"),
-        *("source", "where", "batch sizes", "rests on"),
+        *("source", "where", "rests on"),
         *("throughput", "measured at concurrency", "compared by", "prefix caching"),
     }
 )
@@ -25,15 +28,22 @@ WORDS = frozenset(
 
 def show_table(table: pd.DataFrame) -> None:
     """Figures at the right, words at the left."""
-    right = st.column_config.TextColumn(alignment="right")
     figures = [name for name in table.columns if name not in WORDS]
     st.dataframe(
         table,
         hide_index=True,
         placeholder="–",
         height="content",
-        column_config={name: right for name in figures}
+        column_config={name: _figures(table[name]) for name in figures}
         | {"arm": st.column_config.TextColumn(pinned=True, width=_width(table))},
+    )
+
+
+def _figures(values: pd.Series) -> ColumnConfig:
+    """Figures with an interval need more room than the grid gives by itself."""
+    longest = max((len(str(value)) for value in values), default=0)
+    return st.column_config.TextColumn(
+        alignment="right", width="medium" if longest > WIDE else None
     )
 
 

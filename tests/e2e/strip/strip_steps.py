@@ -7,6 +7,7 @@ import re
 
 from specviz.trace import (
     ROOT,
+    Allowed,
     EmittedToken,
     Event,
     Fidelity,
@@ -159,7 +160,8 @@ def sibling_steps(tokens: list[str]) -> list[Step]:
         emitted_token(0, one, Origin.ACCEPTED), emitted_token(1, two, Origin.ACCEPTED),
         emitted_token(2, own, Origin.RECOVERED),
     )  # fmt: skip
-    return [Step(0, 40.0, drafted, emitted, 3.1, 41.9, matched_tokens=2)]
+    allowed = Allowed(10, "policy: any request, 1 running")
+    return [Step(0, 40.0, drafted, emitted, 3.1, 41.9, matched_tokens=2, allowed=allowed)]
 
 
 def without_names(steps: list[Step]) -> list[Step]:

@@ -43,6 +43,8 @@ def test_the_inspector_lists_the_candidates_with_their_probabilities(open_strip:
     output(page).locator(".accepted").first.click()
     inspector = page.locator(".inspector")
     expect(inspector.locator(".summary")).to_contain_text("the lookup matched the last 2 tokens")
+    allowed = "at most 10 draft tokens allowed (policy: any request, 1 running)"
+    expect(inspector.locator(".summary")).to_contain_text(allowed)
     rows = inspector.locator(".candidates tr")
     cells = [row.locator("td").all_inner_texts() for row in rows.all()][1:]
     assert [(row[0], row[1], row[6]) for row in cells] == [

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
+from benchmarks.arrivals_coverage import World as ArrivalsWorld
+from benchmarks.arrivals_coverage import coverage_of as arrivals_coverage_of
 from benchmarks.coverage import WORLDS, World, coverage_of, picked_coverage_of
 from specviz.analysis.interval import (
     Replicates,
@@ -84,6 +86,12 @@ def test_a_normal_quantile_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_blocks_taken_as_prompts_would_be_seen() -> None:
     world = World(0.05, 0.02, block=4, shared=0.1)
     assert coverage_of(world, 20, ROUNDS, seed=3, ignore_blocks=True) < 0.93 - FAR
+
+
+def test_requests_that_arrive_at_random_are_independent_by_block_only() -> None:
+    found = arrivals_coverage_of(ArrivalsWorld(prompts=128, rate=0.3, shared=0.1), 60, seed=3)
+    assert found["prompts"] < 0.75 and found["busy periods"] < 0.75
+    assert found["blocks"] >= 0.95 - 3 * (0.95 * 0.05 / 60) ** 0.5
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from specviz.analysis.benchmark.results import Slo
-from specviz.bench.plan import Grid, Load, Plan, PlanArm
+from specviz.bench.load.load import Load
+from specviz.bench.plan import Grid, Plan, PlanArm
 from specviz.config import EngineKind, RunConfig
 from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
@@ -64,7 +65,8 @@ def arms(draw: st.DrawFn) -> PlanArm:
     url = draw(can_start | attached) if is_server else None
     method = draw(st.just(Method.BASELINE) | drafting | (st.none() if url else st.nothing()))
     k = None if method is Method.BASELINE else draw(st.none() | st.integers(1, 32))
-    options = draw(st.dictionaries(texts, st.text("aé\n\"'\\=", max_size=5), max_size=2))
+    names = texts.filter(lambda text: text not in ("schedule", "policy"))  # keys of the arm
+    options = draw(st.dictionaries(names, st.text("aé\n\"'\\=", max_size=5), max_size=2))
     if is_server and draw(st.booleans()):
         options["vllm_flags"] = draw(texts)
     return arm(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,8 +30,8 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "runs.duckdb") as opened:
+def store(tmp_path: Path, empty_database: Path) -> Iterator[Store]:
+    with open_store(shutil.copyfile(empty_database, tmp_path / "runs.duckdb")) as opened:
         yield opened
 
 

@@ -33,7 +33,9 @@ class EngineWithAuto(FakeEngine):
 
 
 def test_the_engines_version_holds_its_dtype() -> None:
-    assert dtype_of(engine_version("2.13.0+cpu", "float32", "cpu")) == "float32"
+    for compiled in (False, True):
+        version = engine_version("2.13.0+cpu", "float32", "cpu", compiled=compiled)
+        assert dtype_of(version) == "float32"
     for version in (None, "vLLM 0.32.0", "torch 2.13.0"):
         assert dtype_of(version) is None
 

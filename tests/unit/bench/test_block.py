@@ -11,7 +11,7 @@ import pytest
 from bench_samples import FakeEngine, conversations
 
 from specviz.bench.block import Answered, Block, Talk
-from specviz.bench.plan import Load
+from specviz.bench.load.load import Load
 from specviz.config import Message, Prompt, Sampling
 from specviz.errors import RequestRefused, StreamBroken
 from specviz.prompts.sets import Conversation

@@ -12,7 +12,7 @@ from bench_boards import asked, assert_complete, ended, resumed, until
 from bench_plans import BASELINE, NGRAM
 from bench_samples import FakeEngine
 
-from specviz.bench.plan import Load
+from specviz.bench.load.load import Load
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import results_of
 from specviz.config import Prompt, RunStatus

@@ -185,7 +185,7 @@ def test_what_is_no_plan_is_one_sentence_that_names_the_setting(text: str, says:
         ("engine = 'vllm'\nmethod = 'ngram'\noptions = {dtype = 'float32'}", "vllm_flags"),
         ("engine = 'vllm'\nserver_url = 'http://x'\nvllm_flags = '--seed 1'", "server_url"),
         ("engine = 'llama.cpp'\nmethod = 'eagle3'", "llama.cpp does not have"),
-        ("engine = 'llama.cpp'\nmethod = 'ngram'\nvllm_flags = '--seed 1'", "vllm_flags are"),
+        ("engine = 'llama.cpp'\nmethod = 'ngram'\nvllm_flags = '--seed 1'", "vllm_flags is vLLM's"),
     ],
 )
 def test_an_arm_that_cannot_run_is_named_before_anything_starts(arm: str, says: str) -> None:

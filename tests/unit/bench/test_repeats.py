@@ -15,7 +15,7 @@ from store_samples import frame_of
 from specviz.analysis.benchmark.disturbance import disturbance_of, disturbed_text
 from specviz.analysis.benchmark.results import Results
 from specviz.bench import machine_watch
-from specviz.bench.plan import Load
+from specviz.bench.load.load import Load
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import document, results_of, samples_of
 from specviz.commands.benchmark.tables import print_results

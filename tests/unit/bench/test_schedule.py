@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -10,13 +11,14 @@ from bench_plans import BASELINE, NGRAM, plans, started
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specviz.bench.plan import Grid, Load, Plan
+from specviz.bench.load.load import Load
+from specviz.bench.plan import Grid, Plan
 from specviz.bench.schedule import MIN_BLOCK, blocks, server_groups, stages, turns_of_arms
 from specviz.config import EngineKind
 from specviz.methods import Method
 
 at_once_counts = st.integers(1, 4)
-loads = st.builds(Load, st.integers(1, 64)) | st.just(Load(request_rate=2.0))
+loads = st.builds(Load, st.integers(1, 64)) | st.builds(Load, request_rate=st.floats(0.1, 30.0))
 ONE, FOUR = Load(concurrency=1), Load(concurrency=4)
 
 
@@ -122,12 +124,11 @@ def test_blocks_share_out_the_prompts_evenly(num_prompts: int, load: Load) -> No
     assert [index for block in cut for index in block] == list(range(num_prompts))
     sizes = [len(block) for block in cut]
     assert max(sizes) - min(sizes) <= 1
-    if load.concurrency is None:
-        assert len(cut) == 1
-    elif load.concurrency == 1:
+    if load.concurrency == 1:
         assert sizes == [1] * num_prompts
     else:
-        full = max(MIN_BLOCK, 4 * load.concurrency)
+        wanted = 10 * load.request_rate if load.request_rate else 4 * (load.concurrency or 0)
+        full = max(MIN_BLOCK, math.ceil(wanted))
         assert min(sizes) >= min(num_prompts, full)
         assert max(sizes) < 2 * full or num_prompts < 2 * full
 

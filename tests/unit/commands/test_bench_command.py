@@ -142,6 +142,7 @@ def cell(**changes: Any) -> dict[str, Any]:
         "speedup": {"ratio": 1.868, "low": 1.655, "high": 2.054, **COUNTED},
         "notes": ["Few prompts."],
         "disturbance": None,
+        "step_time_text": None,
     }
     return {**fields, **changes}
 
@@ -172,7 +173,7 @@ def printed(capsys: pytest.CaptureFixture[str], **results: Any) -> str:
             "name": "[bold]Test",
             "hardware": None,
             "requests": {"planned": 20, "finished": 18},
-            "results": {"cells": [], "checks": [], "notes": []} | results,
+            "results": {"arms": [], "cells": [], "phases": [], "checks": [], "notes": []} | results,
         }
     )
     return capsys.readouterr().out

@@ -108,6 +108,20 @@ def test_a_figure_has_one_value_traced_and_benchmarked(bench: Any, run: Any) -> 
     assert cell["output_tokens"] == run["metrics"]["output_tokens"]
 
 
+def test_the_parts_of_a_step_sum_to_it(bench: Any, run: Any) -> None:
+    cells = bench["results"]["cells"]
+    for found in [run["step_time"], *(cell["step_time"] for cell in cells)]:
+        parts = found["draft_ms"] + found["verify_ms"] + found["other_ms"]
+        assert parts == pytest.approx(found["step_ms"])
+        assert found["tpot_ms"] * found["tokens_per_step"] == pytest.approx(found["step_ms"])
+    assert run["step_time"]["tpot_ms"] == pytest.approx(run["metrics"]["tpot_ms"])
+    plain, *others = cells
+    assert plain["plain_tpot_ms"] is None
+    for cell in others:
+        assert cell["plain_tpot_ms"] == plain["step_time"]["tpot_ms"]
+        assert cell["step_time_text"].startswith("Each step drafts for ")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

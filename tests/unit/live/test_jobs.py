@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import replace
@@ -58,8 +59,8 @@ def broken() -> None:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "runs.duckdb") as opened:
+def store(tmp_path: Path, empty_database: Path) -> Iterator[Store]:
+    with open_store(shutil.copyfile(empty_database, tmp_path / "runs.duckdb")) as opened:
         yield opened
 
 

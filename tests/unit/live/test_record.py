@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncGenerator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,8 +36,8 @@ class Raising:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "runs.duckdb") as opened:
+def store(tmp_path: Path, empty_database: Path) -> Iterator[Store]:
+    with open_store(shutil.copyfile(empty_database, tmp_path / "runs.duckdb")) as opened:
         yield opened
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from specviz.errors import UsageError
 from specviz.methods import METHODS, VLLM, Method, served_by
 from specviz.servers.launch.launcher import ServerSpec
+from specviz.servers.llama_cpp.dialect import LAUNCHER as LLAMA_CPP
+from specviz.servers.vllm import command_line
 from specviz.servers.vllm.command_line import (
     server_command,
     speculative_config,
@@ -17,11 +20,20 @@ from specviz.servers.vllm.command_line import (
 from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.servers.vllm.environment import PLUGIN_ENTRY, server_environment
 from specviz.servers.vllm.kv_cache import STREAMS, kv_cache_bytes
+from specviz.servers.vllm.scheduler.scheduler import POLICY_VARIABLE, SCHEDULER
 
 
 def spec(method: Method = Method.BASELINE, **fields: Any) -> ServerSpec:
     draft = "draft" if METHODS[method].needs_draft else None
     return ServerSpec(LAUNCHER, "target", method, **{"draft": draft, **fields})
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    path = tmp_path / "policy.toml"
+    head = "version = 1\nnum_speculative_tokens = 5\nrequests_running = [1, 8]\n"
+    path.write_text(head + "[[rows]]\nk = [5, 0]\n")
+    return path
 
 
 def value_after(command: list[str], flag: str) -> str:
@@ -80,6 +92,24 @@ def test_what_cannot_work_is_said_in_a_sentence(
     assert str(raised.value).endswith(".")
 
 
+@pytest.mark.parametrize("installed", ["0.33.0", "0.33.1.dev4+g1234567", "1.0"])
+def test_a_method_that_was_removed_is_refused_before_the_start(
+    installed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_line, "vllm_version", lambda: installed)
+    with pytest.raises(UsageError, match=r"no longer has the method medusa.*after 0\.32\."):
+        server_command(spec(Method.MEDUSA), on_cpu=False)
+    assert server_command(spec(Method.EAGLE3), on_cpu=False)
+
+
+@pytest.mark.parametrize("installed", ["0.32.0", "0.32.1+cpu", None])
+def test_a_method_is_started_as_long_as_vllm_has_it(
+    installed: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_line, "vllm_version", lambda: installed)
+    assert server_command(spec(Method.MEDUSA), on_cpu=False)
+
+
 def test_only_speculating_servers_get_the_speculation_flags() -> None:
     baseline = server_command(spec(), on_cpu=False)
     assert "--speculative-config" not in baseline
@@ -134,14 +164,63 @@ def test_an_untraced_server_is_a_stock_server(monkeypatch: pytest.MonkeyPatch) -
     assert str(PLUGIN_ENTRY) not in env.get("PYTHONPATH", "")
 
 
-def test_a_traced_gpu_server_uses_the_runner_that_can_be_traced(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("method", served_by(VLLM))
+@pytest.mark.parametrize("trace", [True, False])
+def test_a_gpu_server_runs_as_vllm_would_run_it(
+    method: Method, trace: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("VLLM_USE_V2_MODEL_RUNNER", raising=False)
-    assert server_environment(spec(), on_cpu=False)["VLLM_USE_V2_MODEL_RUNNER"] == "0"
-    untraced = server_environment(spec(trace=False), on_cpu=False)
-    assert "VLLM_USE_V2_MODEL_RUNNER" not in untraced
-    assert "VLLM_ENABLE_V1_MULTIPROCESSING" not in untraced
+    """Nothing but the plugin is chosen for it, and nothing that vLLM does by itself is off."""
+    names = ("VLLM_USE_V2_MODEL_RUNNER", "VLLM_ENABLE_V1_MULTIPROCESSING", "VLLM_PLUGINS")
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    asked = spec(method, trace=trace)
+    env = server_environment(asked, on_cpu=False)
+    assert {name for name in names if name in env} == ({"VLLM_PLUGINS"} if trace else set())
+    flags = {part for part in server_command(asked, on_cpu=False) if part.startswith("--")}
+    own = {"--model", "--host", "--speculative-config", "--per-request-spec-decode-metrics"}
+    assert flags <= own
+
+
+@pytest.mark.parametrize("runner", ["0", "1"])
+@pytest.mark.parametrize("on_cpu", [True, False])
+def test_the_operators_choice_of_a_runner_stays(
+    runner: str, on_cpu: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VLLM_USE_V2_MODEL_RUNNER", runner)
+    env = server_environment(spec(), on_cpu=on_cpu)
+    assert env["VLLM_USE_V2_MODEL_RUNNER"] == runner
+
+
+def test_a_repeated_prompt_costs_the_same_on_a_cpu() -> None:
+    assert "--no-enable-prefix-caching" in server_command(spec(), on_cpu=True)
+
+
+def test_a_policy_names_its_scheduler_and_loads_the_plugin_untraced_too(
+    policy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(POLICY_VARIABLE, "of another server")
+    plain = spec(Method.DRAFT_MODEL, k=5, trace=False)
+    assert POLICY_VARIABLE not in server_environment(plain, on_cpu=True)
+    assert "--scheduler-cls" not in server_command(plain, on_cpu=True)
+    with_policy = spec(Method.DRAFT_MODEL, k=5, trace=False, policy=policy)
+    env = server_environment(with_policy, on_cpu=True)
+    assert env[POLICY_VARIABLE] == str(policy.resolve())
+    assert "specviz" in env["VLLM_PLUGINS"].split(",")
+    command = server_command(with_policy, on_cpu=True)
+    assert value_after(command, "--scheduler-cls") == SCHEDULER
+
+
+def test_a_policy_that_the_server_cannot_follow_is_refused_before_it_starts(policy: Path) -> None:
+    with pytest.raises(UsageError, match="num_speculative_tokens = 5, and the server has 4"):
+        spec(Method.DRAFT_MODEL, k=4, policy=policy)
+    with pytest.raises(UsageError, match="needs a server that speculates"):
+        spec(policy=policy)
+    with pytest.raises(UsageError, match=r"llama\.cpp has one K for all requests"):
+        ServerSpec(LLAMA_CPP, "target.gguf", Method.NGRAM, k=5, policy=policy)
+    for wrong in ("k = [5, 9]", "k = [-1, 0]", "k = [5]", 'k = "many"', "k = [5, 0]\ntop_p = 0.5"):
+        policy.write_text(policy.read_text().rpartition("\nk")[0] + f"\n{wrong}\n")
+        with pytest.raises(UsageError, match=re.escape(str(policy))):
+            spec(Method.DRAFT_MODEL, k=5, policy=policy)
 
 
 def test_only_local_models_go_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,10 @@ from specviz.errors import (
 )
 from specviz.methods import Method
 from specviz.servers.client.engine import open_server
-from specviz.trace import Event, Fidelity, Origin, Trace, Verdict, fold
+from specviz.trace import Allowed, Event, Fidelity, Origin, Trace, Verdict, fold
 
 PROMPT = Prompt("hello")
+SAMPLING = Sampling(max_tokens=9)
 ROLE = chunk("", None, prompt_token_ids=[1, 2, 3])
 DONE = "[DONE]"
 HANDSHAKE = {"tracing": True, "method": "draft_model", "num_speculative_tokens": 2}
@@ -45,14 +46,16 @@ def record(step: int, drafted: list[int], emitted: list[int], accepted: int) -> 
     }
 
 
-async def collect(script: Script, **options: Any) -> tuple[Trace, EngineError | None]:
+async def collect(
+    script: Script, prompt: Prompt = PROMPT, sampling: Sampling = SAMPLING, **options: Any
+) -> tuple[Trace, EngineError | None]:
     """Run one request; the error is what `generate` raised after what arrived."""
     events: list[Event] = []
     error: EngineError | None = None
     with serving(script) as url:
         engine = await open_server(url, **options)
         try:
-            async for event in engine.generate(PROMPT, Sampling(max_tokens=9)):
+            async for event in engine.generate(prompt, sampling):
                 events.append(event)
         except EngineError as raised:
             error = raised
@@ -233,3 +236,34 @@ async def test_a_url_that_is_not_an_openai_server(models: Any) -> None:
 async def test_something_that_is_not_a_url(url: str) -> None:
     with pytest.raises(UsageError, match="write one like"):
         await open_server(url)
+
+
+async def test_a_server_with_a_policy_gets_the_k_and_the_kind_of_prompt() -> None:
+    handshake = {**HANDSHAKE, "policy": True}
+    script = Script(lines=[ROLE, chunk("a", [5], "stop"), DONE], handshake=handshake)
+    prompt = Prompt("hello", category="code_generation")
+    await collect(script, prompt, Sampling(max_tokens=9, spec_k=0))
+    await collect(script, prompt)
+    await collect(script)
+    assert [request["vllm_xargs"] for request in script.requests] == [
+        {"spec_k": 0, "category": "code_generation"},
+        {"category": "code_generation"},
+        {},
+    ]
+
+
+async def test_a_server_without_a_policy_gets_neither_and_refuses_a_k() -> None:
+    script = Script(lines=[ROLE, chunk("a", [5], "stop"), DONE], handshake=HANDSHAKE)
+    await collect(script, Prompt("hello", category="code_generation"))
+    assert "vllm_xargs" not in script.requests[0]
+    _, error = await collect(script, sampling=Sampling(max_tokens=9, spec_k=2))
+    assert isinstance(error, RequestRefused) and "--policy" in str(error)
+    assert len(script.requests) == 1
+
+
+async def test_a_step_says_what_the_policy_allowed() -> None:
+    records = [record(0, [], [10], 0), record(1, [11], [11, 12], 1)]
+    records[1]["allowed"] = {"k": 1, "reason": "min_p"}
+    lines = [ROLE, chunk("t10 ", [10]), chunk("t11 t12 ", [11, 12], "length"), DONE]
+    trace, _ = await collect(Script(lines=lines, records=records, handshake=HANDSHAKE))
+    assert [step.allowed for step in trace.steps] == [None, Allowed(1, "min_p")]

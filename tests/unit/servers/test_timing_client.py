@@ -45,13 +45,21 @@ ANSWER = [
 ]
 
 
-async def sample(script: Script, prompt: Prompt = PROMPT, **options: Any) -> Sample:
+async def sample(
+    script: Script, prompt: Prompt = PROMPT, sampling: Sampling = SAMPLING, **options: Any
+) -> Sample:
     with serving(script) as url:
         server = await open_timed_server(url, **options)
         try:
-            return await server.sample(prompt, SAMPLING)
+            return await server.sample(prompt, sampling)
         finally:
             await server.close()
+
+
+async def test_a_server_with_a_policy_is_asked_for_a_k() -> None:
+    script = Script(lines=ANSWER, handshake={"tracing": True, "policy": True})
+    await sample(script, Prompt("hello", category="chat"), replace(SAMPLING, spec_k=2))
+    assert script.requests[0]["vllm_xargs"] == {"spec_k": 2, "category": "chat"}
 
 
 async def test_a_sample_has_the_chunks_the_tokens_and_the_counts() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from specviz.servers.vllm.scheduler.scheduler import ALLOWED
 from specviz.servers.vllm.tracing.recorder import Recorder
 
 VOCABULARY = 32
@@ -66,8 +67,8 @@ class Scripted:
 
         self.recorder.around_propose(original)()
 
-    def begin(self, finished: list[str]) -> None:
-        output = SimpleNamespace(finished_req_ids=finished)
+    def begin(self, finished: list[str], **said: Any) -> None:
+        output = SimpleNamespace(finished_req_ids=finished, **said)
         self.recorder.around_execute_model(lambda _: None)(output)
 
 
@@ -119,6 +120,15 @@ def test_probabilities_of_another_draft_are_not_used() -> None:
     runner.propose([[3, 4]])
     runner.sample([2], [8, 9], [[7, -1, -1]])
     assert runner.writer.lines[0]["draft_probs"] == [None, None]
+
+
+def test_a_line_says_what_the_policy_allowed_in_its_step() -> None:
+    runner = Scripted([TRACED])
+    for said in ({}, {ALLOWED: {TRACED: (1, "min_p")}}, {ALLOWED: {}}):
+        runner.begin([], **said)
+        runner.sample([1], [3], [[3, 7]])
+    allowed = [line["allowed"] for line in runner.writer.lines]
+    assert allowed == [None, {"k": 1, "reason": "min_p"}, None]
 
 
 def test_lookups_are_certain() -> None:

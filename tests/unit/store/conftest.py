@@ -1,3 +1,4 @@
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +13,9 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    with open_store(path) as opened:
+def store(path: Path, empty_database: Path) -> Iterator[Store]:
+    path.parent.mkdir()
+    with open_store(shutil.copyfile(empty_database, path)) as opened:
         yield opened
 
 

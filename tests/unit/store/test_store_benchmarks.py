@@ -23,10 +23,12 @@ from store_samples import (
 )
 
 from specviz.analysis.sample_metrics import metrics_of
+from specviz.analysis.step_time.samples import mean_step_of
+from specviz.analysis.step_time.step_time import StepTime
 from specviz.config import Message, Prompt, RunStatus
 from specviz.errors import StoreError
 from specviz.prompts.sets import Conversation
-from specviz.sample import Sample
+from specviz.sample import LaneTimes, Sample
 from specviz.store import ArmRow, BenchmarkLog, RoundRow, SampleRow, Store, open_store
 from specviz.store.benchmarks import log as benchmark_log_module
 from specviz.store.benchmarks.reads import (
@@ -132,6 +134,7 @@ def samples(draw: st.DrawFn) -> Sample:
         per_step_accepted=None if counts is None else tuple(a for a, _ in counts),
         per_step_drafted=None if counts is None else tuple(d for _, d in counts),
         is_chain=draw(st.booleans()),
+        lanes=draw(st.none() | st.builds(LaneTimes, times_ms, times_ms, times_ms)),
     )
 
 
@@ -172,6 +175,9 @@ def test_samples_come_back_as_they_were(shared_store: Store, reported: list[Any]
         assert (found["request_id"], found["output_text"]) == (one.request_id, one.text)
         assert found["finish_reason"] == one.finish_reason
         assert found["is_chain"] == one.is_chain
+        for name in ("draft_ms", "overlapped_draft_ms", "verify_ms"):
+            kept_ms = found[name]
+            assert missing(kept_ms) if one.lanes is None else kept_ms == getattr(one.lanes, name)
         for name in ("chunk_ms", "chunk_tokens"):
             assert tuple(found[name]) == getattr(one, name)
         for name in ("per_step_accepted", "per_step_drafted"):
@@ -190,6 +196,24 @@ def missing(value: Any) -> bool:
 def none_or_tuple(value: Any) -> tuple[Any, ...] | None:
     is_missing = value is None or (isinstance(value, float) and value != value)
     return None if is_missing else tuple(value)
+
+
+def test_the_mean_step_is_that_of_the_requests_that_report_it(store: Store) -> None:
+    """Two requests of one step behind the first, and one of a server that reports no times."""
+    log = begun(store)
+    for index, lanes in enumerate([LaneTimes(0.5, 0.25, 1.0), LaneTimes(0.25, 0.0, 1.0), None]):
+        log.add(row(sample(lanes=lanes, e2el_ms=3.0 if lanes else 99.0), index))
+    log.end(RunStatus.FINISHED, None)
+    assert mean_step_of(store.read(read_samples, "b")) == StepTime(
+        num_steps=2,
+        tokens_per_step=2.0,
+        step_ms=2.0,
+        tpot_ms=1.0,
+        draft_ms=0.375,
+        overlapped_draft_ms=0.125,
+        verify_ms=1.0,
+        other_ms=0.625,
+    )
 
 
 def test_frames_tell_what_is_not_known_from_zero(store: Store) -> None:

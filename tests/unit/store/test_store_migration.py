@@ -18,10 +18,19 @@ from specviz.store import Store, migrations, open_store
 from specviz.store.benchmarks.reads import read_benchmarks, read_samples
 from specviz.store.benchmarks.redrafts import read_redraft
 from specviz.store.runs.runs import read_group, read_requests, read_trace
-from specviz.trace import ExtraBytes, Fidelity, Lane, RequestFinished, RequestStarted, Span, fold
+from specviz.trace import (
+    Allowed,
+    ExtraBytes,
+    Fidelity,
+    Lane,
+    RequestFinished,
+    RequestStarted,
+    Span,
+    fold,
+)
 
 DATA = Path(__file__).with_name("data")
-SCHEMAS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+SCHEMAS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
 """Each file was written by the program of its time: a finished run and an interrupted one; from
 schema 3 a benchmark with a request that finished and one that failed, from 4 a redraft, from 5 a
 name, a note and tags, from 6 another tool's results and a saved query."""
@@ -112,6 +121,7 @@ def test_a_migrated_database_takes_what_is_new(old_file: Path) -> None:
             spans=(Span(Lane.DRAFT, 0.0, 2.5), Span(Lane.VERIFY, 1.5, 9.0)),
             skipped_layers=("attention 3", "mlp 5"),
             matched_tokens=2,
+            allowed=Allowed(2, "policy: any request, 1 running"),
         ),
         RequestFinished((1,), 1.0, 10.0, "stop", reported),
     ]

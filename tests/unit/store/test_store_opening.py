@@ -25,6 +25,7 @@ from store_samples import (
 from specviz.config import RunStatus
 from specviz.errors import StoreError
 from specviz.store import Store, StoreBusy, default_location, migrations, open_store
+from specviz.store.file.database import SETTINGS
 from specviz.store.owner import sidecar
 from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Fidelity, RequestStarted
@@ -110,6 +111,13 @@ def test_a_file_that_is_no_database_is_refused_unchanged(path: Path, content: by
     assert_refused_unchanged(path, "cannot be opened as a specviz database")
 
 
+@pytest.mark.parametrize("name", ["runs.json", "runs.jsonl", "runs.csv.gz", "runs.parquet"])
+@pytest.mark.parametrize("content", [b"", b'{"a": 1}\n'])
+def test_a_data_file_is_not_a_database_in_memory(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert_refused_unchanged(tmp_path / name, "has the name of a data file")
+
+
 def test_a_damaged_database_is_refused_unchanged(path: Path) -> None:
     with open_store(path) as store:
         record(store, new_run(), request_events(2))
@@ -141,7 +149,7 @@ def test_a_damaged_block_is_reported_and_copied_and_nothing_is_written_over_it(
             "SELECT block_id FROM pragma_storage_info('decisions') WHERE block_id >= 0 LIMIT 1",
         ).itertuples()
     content = bytearray(path.read_bytes())
-    place = 3 * 4096 + row.block_id * 262144 + 4000
+    place = 3 * 4096 + row.block_id * int(SETTINGS["default_block_size"]) + 4000
     content[place : place + 8] = bytes(byte ^ 255 for byte in content[place : place + 8])
     path.write_bytes(content)
     with open_store(path) as store:
@@ -154,6 +162,22 @@ def test_a_damaged_block_is_reported_and_copied_and_nothing_is_written_over_it(
     (copy,) = path.parent.glob("*.damaged-*")
     assert path.read_bytes()[place : place + 8] == copy.read_bytes()[place : place + 8]
     assert copy.read_bytes()[place : place + 8] == content[place : place + 8]
+
+
+def test_new_rows_take_little_memory_beside_those_in_the_file(path: Path) -> None:
+    """DuckDB begins a block for every column of a table that gets rows; in blocks of 256 KiB, its
+    own size, a first run takes 50 MiB."""
+    held = "SELECT memory_usage_bytes AS n FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"
+    with open_store(path) as store:
+        record(store, new_run(), request_events(20))
+    with open_store(path) as store:
+        record(store, new_run(), request_events(20))
+        assert 0 < store.read(frame_of, held)["n"][0] < 16 * 2**20
+
+
+def test_freed_memory_is_returned_in_the_background(store: Store) -> None:
+    asked = "SELECT current_setting('allocator_background_threads') AS is_on"
+    assert store.read(frame_of, asked)["is_on"][0]
 
 
 def test_after_an_internal_error_of_duckdb_the_database_is_opened_again(

@@ -10,6 +10,7 @@ from specviz.servers.capabilities import Capabilities
 from specviz.servers.client.probe import FoundServer
 from specviz.servers.metrics import RequestTimes, SpecCounters
 from specviz.servers.vllm.dialect import VLLM
+from specviz.servers.vllm.verifier import verifier
 from specviz.trace import (
     EmittedToken,
     Fidelity,
@@ -32,7 +33,14 @@ def server(**capabilities: object) -> FoundServer:
 
 
 BASELINE = server(speculates=False)
-SPECULATING = server(speculates=True, tracing=True, method=Method.DRAFT_MODEL, k=3)
+SPECULATING = server(
+    speculates=True,
+    tracing=True,
+    method=Method.DRAFT_MODEL,
+    k=3,
+    runner="v2",
+    verifier=verifier("standard"),
+)
 
 
 def judged(token_id: int, verdict: Verdict, **more: object) -> TokenDecision:
@@ -107,5 +115,6 @@ def speculated(trace: Trace | None = None, **changes: object) -> Speculated:
         after=SpecCounters(16, 48, 29, (16, 13, 0)),
         timing=Timing(4, 0.4, 2.0, RequestTimes(4, 0.39, 1.98)),
         tracing=(TracingCost(1, ((1.0, 100, 1.1, 100), (1.0, 100, 1.08, 100))),),
+        output_tokens=12,
     )
     return replace(whole, **changes)  # type: ignore[arg-type]

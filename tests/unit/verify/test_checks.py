@@ -21,16 +21,19 @@ from evidence_made import (
     traced,
 )
 
-from specviz.analysis import same_distribution as sampling_test
 from specviz.servers.metrics import RequestTimes, SpecCounters
+from specviz.servers.vllm.verifier import verifier as named_rule
 from specviz.trace import Fidelity, Trace, Verdict
+from specviz.verify import same_distribution as sampling_test
 from specviz.verify.checks.counts import counts
 from specviz.verify.checks.greedy import greedy
 from specviz.verify.checks.identity import identity
+from specviz.verify.checks.runner import runner
 from specviz.verify.checks.sampled import sampled
 from specviz.verify.checks.timing import timing
 from specviz.verify.checks.tracing import tracing_cost
 from specviz.verify.checks.verdicts import verdicts
+from specviz.verify.checks.verifier import verifier
 from specviz.verify.evidence import Greedy, Speculated, Timing
 from specviz.verify.finding import Finding, Outcome, exit_code
 
@@ -49,13 +52,15 @@ def compared(baseline: Trace, other: Trace, gaps: tuple[float, ...] = GAPS) -> F
 def test_servers_that_agree_hold_on_every_line() -> None:
     found = [
         identity(BASELINE, SPECULATING),
+        runner(BASELINE, SPECULATING),
+        verifier(SPECULATING),
         counts(speculated()),
         verdicts(speculated()),
         compared(plain(), traced()),
         tracing_cost(speculated()),
         timing("vLLM", speculated().timing),
     ]
-    assert [one.outcome for one in found] == [Outcome.HOLDS] * 6, [one.sentence for one in found]
+    assert [one.outcome for one in found] == [Outcome.HOLDS] * 8, [one.sentence for one in found]
     assert exit_code(found) == 0
 
 
@@ -72,10 +77,45 @@ def test_only_a_server_that_drafts_speculates(baseline, other, outcome: Outcome)
     assert identity(baseline, other).outcome is outcome
 
 
+def test_the_runner_is_named_and_so_is_a_baseline_that_has_another() -> None:
+    other = replace(BASELINE, capabilities=replace(BASELINE.capabilities, version="0.33.0"))
+    found = runner(other, SPECULATING)
+    assert found.outcome is Outcome.HOLDS
+    assert "vLLM 0.32.0 with its V2 model runner" in found.sentence
+    assert "another one: vLLM 0.33.0" in found.sentence
+    assert "another one" not in runner(SPECULATING, SPECULATING).sentence
+    assert (found.figures["runner"], found.figures["baseline_version"]) == ("v2", "0.33.0")
+
+
+def test_what_keeps_decisions_out_of_the_traces_is_said() -> None:
+    sharded = server(speculates=True, tracing=True, runner="v2", hidden=("Sharded.",))
+    assert runner(BASELINE, sharded).sentence.endswith("Sharded.")
+
+
+def test_only_the_plugin_names_the_runner_and_the_rule() -> None:
+    assert runner(BASELINE, UNTRACED).outcome is Outcome.NOT_MEASURED
+    assert verifier(UNTRACED).outcome is Outcome.NOT_MEASURED
+    other = replace(UNTRACED, dialect=replace(UNTRACED.dialect, name="other", trace=None))
+    assert runner(other, other).outcome is Outcome.HOLDS
+    assert verifier(other).outcome is Outcome.NOT_REPORTED
+
+
+@pytest.mark.parametrize(
+    ("rule", "outcome"),
+    [("standard", Outcome.HOLDS), ("block", Outcome.HOLDS), ("synthetic", Outcome.FAILS),
+     ("fly", Outcome.FAILS), ("of tomorrow", Outcome.NOT_MEASURED)],
+)  # fmt: skip
+def test_a_rule_that_is_not_lossless_fails(rule: str, outcome: Outcome) -> None:
+    found = verifier(server(speculates=True, verifier=named_rule(rule)))
+    assert found.outcome is outcome
+    assert found.sentence.startswith(rule)
+
+
 @pytest.mark.parametrize(
     ("changes", "outcome", "words"),
     [
-        ({"after": SpecCounters(16, 48, 30, (16, 14, 0))}, Outcome.FAILS, "counted 18, 10 and 6"),
+        ({"after": SpecCounters(16, 48, 30, (16, 14, 0))}, Outcome.FAILS, "counted 18 drafted"),
+        ({"output_tokens": 13}, Outcome.FAILS, "12 emitted; the server counted"),
         ({"after": SpecCounters(3, 9, 1, ())}, Outcome.NOT_MEASURED, "started again"),
         ({"after": None}, Outcome.NOT_MEASURED, "no speculation counters"),
         ({"traces": (INFERRED,)}, Outcome.NOT_MEASURED, "1 of 1"),

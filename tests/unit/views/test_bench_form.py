@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from specviz.bench.plan import Load, Plan
+from specviz.bench.load.load import Load
+from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import parse_plan
 from specviz.config import EngineKind
 from specviz.errors import UsageError
@@ -13,6 +14,7 @@ from specviz.paths import PLANS
 from specviz.views.benchmark.form import (
     FormArm,
     FormPlan,
+    NotInForm,
     Where,
     arm_toml,
     form_of,
@@ -30,7 +32,17 @@ def plan_of(form: FormPlan) -> Plan:
 @pytest.mark.parametrize("path", sorted(PLANS.glob("*.toml")), ids=lambda path: path.stem)
 def test_shipped_plans_pass_through_the_form_unchanged(path) -> None:
     plan = parse_plan(path.read_text(encoding="utf-8"))
+    if plan.traffic:
+        with pytest.raises(NotInForm, match="edit this plan as TOML"):
+            form_of(plan)
+        return
     assert plan_of(form_of(plan)) == plan
+
+
+def test_what_the_form_has_no_field_for_is_never_dropped() -> None:
+    arm = "[[arms]]\nengine = 'vllm'\nmethod = 'ngram'\nk = 2\n"
+    with pytest.raises(NotInForm):
+        form_of(parse_plan(f"{arm}schedule = [[1, 256, 1]]"))
 
 
 def test_a_list_of_ks_is_one_row_and_one_arm_per_k() -> None:

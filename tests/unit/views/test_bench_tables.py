@@ -18,7 +18,8 @@ from specviz.analysis.benchmark.results import (
     Results,
     Speedup,
 )
-from specviz.bench.plan import Grid, Load, Plan, PlanArm
+from specviz.bench.load.load import Load
+from specviz.bench.plan import Grid, Plan, PlanArm
 from specviz.bench.progress import BenchPhase, Progress
 from specviz.config import EngineKind, RunConfig, RunStatus
 from specviz.methods import Method

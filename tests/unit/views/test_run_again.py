@@ -175,6 +175,15 @@ def test_what_a_command_cannot_repeat_is_said() -> None:
         assert part in said(plain, many)
 
 
+def test_a_k_that_was_asked_for_is_asked_for_again_or_missed() -> None:
+    sampling = Sampling(spec_k=0)
+    asked_for = RunConfig(EngineKind.VLLM, None, sampling=sampling, server_url="http://a:1")
+    assert "--spec-k 0" in command_of(asked_for, "x")
+    assert "Live has K asked for unset instead of 0" in " ".join(
+        live_differences(asked_for, on_live(asked_for), AT)
+    )
+
+
 @pytest.mark.parametrize("config", CONFIGS)
 def test_live_asks_for_the_same_or_says_what_not(config: RunConfig) -> None:
     live, wanted = on_live(config), asked(config)

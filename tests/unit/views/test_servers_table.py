@@ -22,6 +22,7 @@ from specviz.servers.launch.pool import ServerPhase, Slot
 from specviz.servers.metrics import ServerLoad
 from specviz.servers.vllm.dialect import VLLM
 from specviz.store.named_servers import NamedServer
+from specviz.views.servers.about import facts_of
 from specviz.views.servers.cells import HEADS, Tone, cells_of, state_of
 from specviz.views.servers.rows import Row, rows_of
 from specviz.views.servers.start import spec_of
@@ -100,6 +101,17 @@ def test_how_a_server_verifies_says_whether_it_is_lossless(verdict: bool | None,
     rule = Verifier("threshold 0.9", verdict, "Accepts more than it should.")
     found = texts(ROW, health(replace(TRACED, verifier=rule)))
     assert found["lossless"] == said
+
+
+def test_the_facts_name_the_runner_and_what_a_trace_lacks() -> None:
+    hidden = ("Adaptive verification is on: some is cut.",)
+    found = health(replace(TRACED, runner="v2", hidden=hidden)).found
+    assert found is not None
+    facts = facts_of(found)
+    assert facts["Model runner"] == "V2"
+    assert facts["Tracing"] == "on. Adaptive verification is on: some is cut."
+    plain = facts_of(replace(found, capabilities=TRACED))
+    assert plain["Tracing"] == "on" and "Model runner" not in plain
 
 
 def test_what_a_server_does_not_report_is_not_guessed() -> None:

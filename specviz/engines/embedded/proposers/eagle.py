@@ -18,8 +18,9 @@ from specviz.engines.embedded.checkpoint import load_weights, read_config
 from specviz.engines.embedded.draft import Outcome
 from specviz.engines.embedded.kv_cache import KVCache
 from specviz.engines.embedded.linear import Linear
-from specviz.engines.embedded.model import Layer, Llama, Rope, Weights
+from specviz.engines.embedded.model import Layer, Llama, Weights
 from specviz.engines.embedded.proposers.feature_head import FeatureDrafter
+from specviz.engines.embedded.rope import Rope
 from specviz.errors import UsageError
 
 
@@ -28,10 +29,9 @@ class EagleHead:
 
     tap_layers: tuple[int, ...] = ()
 
-    def __init__(self, layer: Layer, fc: Linear, rope: Rope, target: Llama) -> None:
+    def __init__(self, layer: Layer, fc: Linear, target: Llama) -> None:
         self._layer = layer
         self._fc = fc
-        self._rope = rope
         self._target = target
 
     @property
@@ -51,8 +51,7 @@ class EagleHead:
         target, layer = self._target, self._layer
         embedded = target.embeddings[torch.tensor(token_ids, device=target.device)]
         x = self._fc(torch.cat([embedded, features], -1))
-        x = x + layer.attention(x, cache, 0, layout, self._rope.at(layout.positions))
-        x = x + layer.mlp(x)
+        x = layer.mlp(layer.attention(x, None, x, cache, 0, layout))
         cache.length += len(token_ids)
         return target.head(x), x
 
@@ -66,10 +65,10 @@ def load_eagle(folder: Path, target: Llama, *, tree: bool, floor: float = 0.0) -
             "with `specviz train`, or name another folder with --draft."
         )
     config = replace(read_config(folder), model_type="llama")
-    layer = Layer(config, weights, "layers.0")
     rope = Rope(config, target.dtype, target.device)
+    layer = Layer(config, weights, "layers.0", rope)
     return FeatureDrafter(
-        EagleHead(layer, Linear(weights["fc.weight"], weights.get("fc.bias")), rope, target),
+        EagleHead(layer, Linear(weights["fc.weight"], weights.get("fc.bias")), target),
         tree=tree,
         floor=floor,
     )

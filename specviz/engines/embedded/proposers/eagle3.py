@@ -22,9 +22,10 @@ from specviz.engines.embedded.checkpoint import load_weights, read_config, read_
 from specviz.engines.embedded.draft import Outcome
 from specviz.engines.embedded.kv_cache import KVCache
 from specviz.engines.embedded.linear import Linear
-from specviz.engines.embedded.model import Layer, Llama, Rope, Weights
+from specviz.engines.embedded.model import Layer, Llama, Weights
 from specviz.engines.embedded.norm import rms_norm
 from specviz.engines.embedded.proposers.feature_head import FeatureDrafter
+from specviz.engines.embedded.rope import Rope
 from specviz.errors import UsageError
 
 
@@ -50,7 +51,6 @@ class Eagle3Head:
         self,
         layer: Layer,
         weights: Weights,
-        rope: Rope,
         target: Llama,
         taps: tuple[int, ...],
         norms: Norms,
@@ -61,7 +61,6 @@ class Eagle3Head:
         if norms.of_each:
             self._before_fc = [weights[f"fc_norm.{one}.weight"] for one in range(len(taps))]
         self._layer = layer
-        self._rope = rope
         self._target = target
         self._fc = Linear(weights["fc.weight"])
         self._feature_norm = weights["midlayer.hidden_norm.weight"]
@@ -96,10 +95,8 @@ class Eagle3Head:
         assert layer.input_norm is not None
         normed = layer.norm(features, self._feature_norm)
         both = torch.cat([layer.norm(embedded, layer.input_norm), normed], -1)
-        rope = self._rope.at(layout.positions)
         residual = normed if self._norms.before_residual else features
-        x = residual + layer.attention(both, cache, 0, layout, rope)
-        x = x + layer.mlp(x)
+        x = layer.mlp(layer.attention(both, None, residual, cache, 0, layout))
         cache.length += len(token_ids)
         output = rms_norm(x, self._norm, layer.config.norm_eps)
         return self._logits(output), output if self._norms.of_output else x
@@ -132,8 +129,8 @@ def load_eagle3(folder: Path, target: Llama, *, tree: bool, floor: float = 0.0) 
     if config.layers != 1:
         raise UsageError(f"{folder} has a head of {config.layers} layers: use a vLLM server.")
     rope = Rope(config, target.dtype, target.device)
-    layer = Layer(config, weights, "midlayer")
-    head = Eagle3Head(layer, weights, rope, target, taps, _norms(raw))
+    layer = Layer(config, weights, "midlayer", rope)
+    head = Eagle3Head(layer, weights, target, taps, _norms(raw))
     return FeatureDrafter(head, tree=tree, floor=floor)
 
 

@@ -27,6 +27,7 @@ class SideThread:
     """
 
     def __init__(self, device: torch.device) -> None:
+        self._device = device
         self._stream = torch.cuda.Stream(device) if device.type == "cuda" else None
         self._jobs: SimpleQueue[Job] = SimpleQueue()
         self._lock = threading.Lock()
@@ -38,7 +39,7 @@ class SideThread:
         self._latest = Future()
         computed = None
         if self._stream is not None:
-            computed = torch.cuda.current_stream().record_event()
+            computed = torch.cuda.current_stream(self._device).record_event()
             for tensor in reads:
                 tensor.record_stream(self._stream)
         with self._lock:
@@ -52,7 +53,7 @@ class SideThread:
             latest, self._latest = self._latest, None
             latest.result()
             if self._stream is not None:
-                torch.cuda.current_stream().wait_stream(self._stream)
+                torch.cuda.current_stream(self._device).wait_stream(self._stream)
 
     def _start(self) -> None:
         ready = threading.Event()

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.llama_cpp.conversion.gguf_file import read_llama, write_gguf
 
 FORMAT = "1"
@@ -29,6 +31,14 @@ def gguf_of(model: Path) -> Path:
     if not file.is_file():
         write_gguf(model, file)
     return file
+
+
+def write_demo_family() -> None:
+    """Write the demo target and draft where a server will look for them, if xllamacpp is installed
+    and they are not there. Raises UsageError where the cache cannot be written."""
+    if find_spec("xllamacpp"):
+        for model in (DEMO_TARGET, DEMO_DRAFT):
+            gguf_of(model)
 
 
 def cache_folder() -> Path:

@@ -1,7 +1,8 @@
 """Puts the recorder into the worker's model runner and reports what can be traced.
 
 The hooks are set on the one runner object after its model is loaded, when everything that the
-handshake reports is known. They are written against vLLM's V1 model runner (0.19 to 0.32).
+handshake reports is known. Those here are for vLLM's V1 model runner (0.19 to 0.33), those of `v2`
+for V2's.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from specviz import __version__
+from specviz.servers.vllm.scheduler.scheduler import SCHEDULER
 from specviz.servers.vllm.tracing import spool
 from specviz.servers.vllm.tracing.fixes import apply_fixes
+from specviz.servers.vllm.tracing.hidden import hidden_by
 from specviz.servers.vllm.tracing.recorder import Recorder
+from specviz.servers.vllm.tracing.v2 import seam
+from specviz.servers.vllm.tracing.v2.seam import SeamUnknown, is_v2
 
 logger = logging.getLogger("vllm.specviz")
 
@@ -57,11 +62,18 @@ def _install_after_load(worker: Any, folder: Path) -> None:
 
     def load_model(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
-        if worker.rank % worker.parallel_config.tensor_parallel_size == 0:
+        if samples(worker):
             install(worker.model_runner, folder)
         return result
 
     worker.load_model = load_model
+
+
+def samples(worker: Any) -> bool:
+    """Whether this worker sees every decision: one of each tensor-parallel group does, and with
+    pipelines that of the last stage."""
+    is_first = worker.rank % worker.parallel_config.tensor_parallel_size == 0
+    return is_first and bool(getattr(worker.model_runner, "is_last_pp_rank", True))
 
 
 def install(runner: Any, folder: Path) -> None:
@@ -72,12 +84,18 @@ def install(runner: Any, folder: Path) -> None:
     fixes: list[str] = []
     reason = None
     try:
-        fixes = apply_fixes(runner)
+        fixes = [] if is_v2(runner) else apply_fixes(runner)
         if unusable := spool.why_unusable(folder):
             raise HooksUnavailable(unusable)
-        _install_hooks(runner, Recorder(runner, spool.SpoolWriter(folder)))
+        writer = spool.SpoolWriter(folder)
+        if is_v2(runner):
+            seam.install(runner, writer)
+        else:
+            _install_hooks(runner, Recorder(runner, writer))
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}".removeprefix("HooksUnavailable: ")
+        reason = f"{type(error).__name__}: {error}"
+        if isinstance(error, HooksUnavailable | SeamUnknown):
+            reason = str(error)
         logger.exception("specviz cannot trace this server")
     try:
         spool.write_handshake(folder, describe(runner, fixes, reason))
@@ -96,7 +114,7 @@ def describe(runner: Any, fixes: list[str], reason: str | None) -> spool.Json:
         "specviz": __version__,
         "tracing": reason is None,
         "reason": reason,
-        "runner": "v2" if _is_v2(runner) else "v1",
+        "runner": "v2" if is_v2(runner) else "v1",
         "vllm": vllm.__version__,
         "device": runner.device.type,
         "model": config.model_config.model,
@@ -106,21 +124,14 @@ def describe(runner: Any, fixes: list[str], reason: str | None) -> spool.Json:
         "draft_model": None if draft_model == config.model_config.model else draft_model,
         "draft_sample_method": getattr(speculative, "draft_sample_method", None),
         "rejection_sample_method": getattr(speculative, "rejection_sample_method", None),
+        "policy": config.scheduler_config.scheduler_cls == SCHEDULER,
         "fixes": fixes,
+        "hidden": hidden_by(config),
         "pid": os.getpid(),
     }
 
 
-def _is_v2(runner: Any) -> bool:
-    return type(runner).__module__.startswith("vllm.v1.worker.gpu.")
-
-
 def _install_hooks(runner: Any, recorder: Recorder) -> None:
-    if _is_v2(runner):
-        raise HooksUnavailable(
-            "this server uses vLLM's V2 model runner, which cannot be traced: "
-            "start it with VLLM_USE_V2_MODEL_RUNNER=0."
-        )
     _watch_rejection_sampler(recorder)
     runner.execute_model = recorder.around_execute_model(runner.execute_model)
     runner._sample = recorder.around_sample(runner._sample)

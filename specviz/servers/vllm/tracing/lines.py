@@ -23,9 +23,9 @@ class Judged:
 
     drafted: list[int] = field(default_factory=list)
     target_probs: list[float] = field(default_factory=list)
-    draft_probs: list[float] | None = None
+    draft_probs: list[float | None] | None = None
     ratios: list[float] | None = None
-    uniform: list[float] | None = None
+    uniform: list[float | None] | None = None
     top_ids: list[list[int]] = field(default_factory=list)
     top_probs: list[list[float]] = field(default_factory=list)
 
@@ -38,7 +38,8 @@ class StepRecord:
     """One step of one request. Times in ms, None where not known.
 
     `sampled` is the sampler's row, padded with ids outside the vocabulary. `drafter_probs` are
-    the drafter's own probabilities at temperature 0, where the sampler uses none.
+    the drafter's own probabilities at temperature 0, where the sampler uses none. `allowed`: the K
+    that the scheduler allowed, and its reason.
     """
 
     step: int
@@ -51,6 +52,7 @@ class StepRecord:
     draft_ms: float | None = None
     verify_ms: float | None = None
     wall_ms: float | None = None
+    allowed: tuple[int, str] | None = None
 
 
 def line(record: StepRecord) -> Json:
@@ -76,6 +78,7 @@ def line(record: StepRecord) -> Json:
         "draft_ms": record.draft_ms,
         "verify_ms": record.verify_ms,
         "wall_ms": record.wall_ms,
+        "allowed": record.allowed and dict(zip(("k", "reason"), record.allowed, strict=True)),
     }
 
 
@@ -101,7 +104,7 @@ def _sampled(record: StepRecord, _num_accepted: int, num_judged: int) -> Json:
     A draft without probabilities counts as certain (draft_prob 1), as it does in the sampler.
     """
     judged = record.judged
-    uniform = (judged.uniform or [])[:num_judged]
+    uniform: list[float | None] = (judged.uniform or [])[:num_judged]
     return {
         "draft_probs": [
             _finite(prob) for prob in judged.draft_probs or [1.0] * len(judged.drafted)

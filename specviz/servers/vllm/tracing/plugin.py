@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+from specviz.servers.vllm.scheduler import admission, counts
+from specviz.servers.vllm.scheduler.scheduler import POLICY_VARIABLE
 from specviz.servers.vllm.tracing import spool
 
 
@@ -12,9 +15,10 @@ def register() -> None:
     """Put the hooks into every worker that this process will start. May be called repeatedly.
 
     Nothing of vLLM is changed before a worker has loaded its model: the API process, which loads
-    this plugin too, stays as it is.
+    this plugin too, stays as it is, unless there is a policy.
     """
     folder = spool.open_folder()
+    admission.install()
     from vllm.v1.worker.worker_base import WorkerWrapperBase
 
     from specviz.servers.vllm.tracing import hooks
@@ -26,4 +30,7 @@ def endpoint() -> Any:
     """The plugin object that adds the two routes to the API server."""
     from specviz.servers.vllm.tracing.routes import TraceRoutes
 
-    return TraceRoutes(spool.open_folder())
+    folder = spool.open_folder()
+    if os.environ.get(POLICY_VARIABLE):
+        counts.show_on_metrics(folder)
+    return TraceRoutes(folder)

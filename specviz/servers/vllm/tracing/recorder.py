@@ -19,6 +19,7 @@ A line holds:
     draft_ms      drafting these tokens
     verify_ms     forward and sampling
     wall_ms       since the request's last line
+    allowed       the K that the policy allowed and its reason; null without a policy
 
 Tokens after the first rejected one were not judged: their probabilities are conditional on it.
 """
@@ -32,6 +33,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from specviz.servers.vllm.scheduler.scheduler import ALLOWED
 from specviz.servers.vllm.tracing.drafter import drafted_probs, watched_probs
 from specviz.servers.vllm.tracing.keys import PREFIX, key_of
 from specviz.servers.vllm.tracing.lines import NOTHING, Judged, StepRecord, line
@@ -65,6 +67,7 @@ class Recorder:
         self._requests: dict[str, TracedRequest] = {}
         self._view: SamplerView | None = None
         self._step_began_s = 0.0
+        self._allowed: dict[str, tuple[int, str]] = {}  # of this step, where there is a policy
         self._on_cpu = runner.device.type == "cpu"  # elsewhere work is asynchronous: no times
         self._is_lookup = speculative is not None and speculative.method in LOOKUPS
 
@@ -77,6 +80,7 @@ class Recorder:
                 for request_id in scheduler_output.finished_req_ids:
                     if request := self._requests.pop(request_id, None):
                         self._writer.finish(request.key)
+            self._allowed = getattr(scheduler_output, ALLOWED, {})
             self._step_began_s = time.monotonic()
             return original(scheduler_output, *args, **kwargs)
 
@@ -203,6 +207,7 @@ class Recorder:
             draft_ms=request.draft_ms if judged else None,
             verify_ms=verify_ms,
             wall_ms=None if wall_s is None else round(wall_s * 1e3, 3),
+            allowed=self._allowed.get(self._runner.input_batch.req_ids[row]),
         )
 
     def _drafter_probs(self, request: TracedRequest, judged: Judged) -> list[float] | None:

@@ -28,7 +28,8 @@ MAX_IDLE_S = 300.0
 """A trace that nobody has written to for so long is removed when the next one begins."""
 
 Json = dict[str, Any]
-Line = Callable[[], Json]
+Line = Callable[[], Json | None]
+"""Makes a line, or None if the step gave none."""
 
 
 def open_folder() -> Path:
@@ -118,8 +119,8 @@ class SpoolWriter:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
             self._files[key] = os.open(trace_path(self._folder, key), flags, 0o600)
             self._bytes[key] = 0
-        if self._bytes[key] < MAX_TRACE_BYTES:
-            data = json.dumps(made(line), separators=(",", ":")).encode() + b"\n"
+        if self._bytes[key] < MAX_TRACE_BYTES and (content := made(line)) is not None:
+            data = json.dumps(content, separators=(",", ":")).encode() + b"\n"
             self._bytes[key] += os.write(self._files[key], data)
 
     def _close(self, key: str) -> None:
@@ -129,7 +130,7 @@ class SpoolWriter:
             os.close(file)
 
 
-def made(line: Line) -> Json:
+def made(line: Line) -> Json | None:
     """The line, or what kept it from being made: one bad step must not end the thread."""
     try:
         return line()

@@ -117,7 +117,7 @@ def _read_records(documents: Sequence[Any]) -> Reading:
 
 
 def _sum(requests: Sequence[Json], name: str) -> int | None:
-    """Of finished requests; None unless all of them tell."""
+    """Of finished requests; None unless all of them report it."""
     values = [request[name] for request in requests if request["error"] is None]
     return sum(values) if values and None not in values else None
 

@@ -1,4 +1,4 @@
-"""Drafting steps as other tools tell them, and the acceptance figures that follow from them."""
+"""Drafting steps as other tools report them, and the acceptance figures that follow from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_POSITIONS = 1024
 
 @dataclass(frozen=True, slots=True)
 class DraftStep:
-    """One step: draft tokens, and how many of them were accepted. None: the file does not tell.
+    """One step: draft tokens, and how many of them were accepted. None: the file does not say.
 
     `elapsed_ms` since the request began, as the tool logged it; `draft_token_ids` in the order they
     were drafted, `draft_probs` the draft's probability of each; `next_token_id` is the target's own

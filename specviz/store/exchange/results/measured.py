@@ -30,7 +30,7 @@ Reading = tuple[list[Measured], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class JsonFormat:
-    """A tool's JSON: whether documents are of it, and what they tell.
+    """A tool's JSON: whether documents are of it, and what they report.
 
     `read` raises KeyError, TypeError, ValueError, AttributeError or OverflowError for documents of
     another form.

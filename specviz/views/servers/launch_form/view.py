@@ -6,18 +6,12 @@ import streamlit as st
 
 from specviz.deploy.files import archive
 from specviz.deploy.frameworks import launch_of
-from specviz.deploy.launch import Launch, Remark
+from specviz.deploy.launch import Launch
 from specviz.errors import UsageError
 from specviz.views.servers.launch_form.controls import DRAFT, TARGET, choose_request
 from specviz.views.servers.launch_form.fit import show_fit
+from specviz.views.shared.remarks import remark_line
 from specviz.views.shared.text import escaped
-
-_ICONS = {
-    "": ":gray[:material/info:]",
-    "changed": ":gray[:material/info:]",
-    "untested": ":gray[:material/help:]",
-}
-_WARNING = ":orange[:material/warning:]"
 
 
 def before_you_start_one() -> None:
@@ -31,18 +25,11 @@ def before_you_start_one() -> None:
             return
         show_fit(request)
         if launch.remarks:
-            st.markdown("  \n".join(map(_line, launch.remarks)))
+            st.markdown("  \n".join(map(remark_line, launch.remarks)))
         _show_launch(launch)
         missing = [name for name in (TARGET, DRAFT) if _stands(name, request.model, request.draft)]
         if missing:
             st.caption(f"Replace {' and '.join(missing)}.")
-
-
-def _line(remark: Remark) -> str:
-    """A remark as Markdown: how bad it is, what happens, where that was read."""
-    source = escaped(remark.source)
-    link = f"[{source}]({remark.url})" if remark.url else source
-    return f"{_ICONS.get(remark.effect, _WARNING)} {escaped(remark.text)} :small[:gray[{link}]]"
 
 
 def _show_launch(launch: Launch) -> None:

@@ -17,7 +17,7 @@ SOME = settings(deadline=None, max_examples=25)
 INTEGERS = (
     *("concurrency", "output_tokens", "num_drafts", "num_draft_tokens", "num_accepted_tokens"),
     *(
-        "num_judged_tokens",
+        *("num_judged_tokens", "num_steps", "first_tokens"),
         "memory_bytes",
         "server_drafts",
         "server_draft_tokens",
@@ -52,6 +52,8 @@ def request(arm_index: int = 0, prompt_index: int = 0, **columns: Any) -> dict[s
         **dict(
             per_step_accepted=None, per_step_drafted=None, is_chain=True, num_judged_tokens=None
         ),
+        **dict(num_steps=10, first_tokens=1),
+        **dict(draft_ms=None, overlapped_draft_ms=None, verify_ms=None),
         "num_drafts": 0 if accepted is None else len(accepted),
         "num_draft_tokens": 0 if drafted is None else sum(drafted),
         "num_accepted_tokens": 0 if accepted is None else sum(accepted),
@@ -62,6 +64,7 @@ def request(arm_index: int = 0, prompt_index: int = 0, **columns: Any) -> dict[s
 def failed(arm_index: int = 0, prompt_index: int = 0, **columns: Any) -> dict[str, Any]:
     """A row without figures."""
     names = "sent_ms queue_ms ttft_ms tpot_ms e2el_ms output_tokens output_hash chunk_ms".split()
+    names += ["num_steps", "first_tokens"]
     counts = "num_drafts num_draft_tokens num_accepted_tokens".split()
     nothing = dict.fromkeys([*names, *counts])
     return request(arm_index, prompt_index, **{**nothing, "status": "failed", **columns})
@@ -82,6 +85,7 @@ def frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Rows with the column types of the store."""
     table = pd.DataFrame(list(rows))
     floats = "request_rate sent_ms queue_ms ttft_ms tpot_ms e2el_ms gpu_utilization".split()
+    floats += ["draft_ms", "overlapped_draft_ms", "verify_ms"]
     kinds = {**dict.fromkeys(INTEGERS, "Int64"), **dict.fromkeys(floats, "float64")}
     return table.astype({name: kind for name, kind in kinds.items() if name in table.columns})
 

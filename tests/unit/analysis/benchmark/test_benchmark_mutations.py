@@ -56,13 +56,13 @@ MISTAKES: dict[str, tuple[Any, str, str, Callable[[], None]]] = {
         throughput_tests.test_tokens_are_counted_not_chunks,
     ),
     "pauses between blocks count": (
-        throughput.wall_s,
-        "groupby(_BLOCK, dropna=False)",
+        throughput.wall_s_by_block,
+        "groupby(BLOCK, dropna=False)",
         "groupby('arm_index')",
         throughput_tests.test_blocks_are_measured_one_by_one,
     ),
     "a limit just met is missed": (
-        goodput.met,
+        goodput.meets,
         'samples["ttft_ms"] <= slo',
         'samples["ttft_ms"] < slo',
         lambda: throughput_tests.test_every_limit_that_is_set_must_be_met(
@@ -70,7 +70,7 @@ MISTAKES: dict[str, tuple[Any, str, str, Callable[[], None]]] = {
         ),
     ),
     "one token misses a TPOT limit": (
-        goodput.met,
+        goodput.meets,
         "(tpot_ms <= slo.tpot_ms) | tpot_ms.isna()",
         "tpot_ms <= slo.tpot_ms",
         lambda: throughput_tests.test_every_limit_that_is_set_must_be_met(

@@ -176,7 +176,7 @@ def test_figures_are_plain_numbers() -> None:
     found = results(rows, rounds, slo=Slo(e2el_ms=1000.0))
     cell = found.cells[1]
     kept = {name for name, value in found.to_dict()["cells"][1].items() if value is None}
-    assert kept == {"k", "draft", "category", "request_rate", "memory_source"}
+    assert kept == {"k", "draft", "category", "request_rate", "memory_source", "step_time"}
     assert type(cell.requests) is int
     assert type(cell.output_throughput) is float
     assert cell == replace(cell)

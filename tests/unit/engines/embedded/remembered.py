@@ -189,7 +189,7 @@ class RememberedHead:
         self, token_ids: Sequence[int], features: Tensor, cache: FeatureCache, layout: Layout
     ) -> tuple[Tensor, Tensor]:
         made_from = [row.tobytes() for row in features.numpy()]
-        new = [*zip(token_ids, _positions(layout), made_from, strict=True)]
+        new = [*zip(token_ids, layout.positions.tolist(), made_from, strict=True)]
         key = (cache.read, tuple(new), layout.mask.numpy().tobytes())
         if key not in self._passes:
             self._passes[key] = self._computed(cache.read, token_ids, features, layout)
@@ -204,16 +204,9 @@ class RememberedHead:
         for token, position, made_from in slots:
             feature = torch.frombuffer(bytearray(made_from), dtype=features.dtype)[None]
             place = chain_layout(cache.length, 1, features)
-            place = replace(place, positions=slice(position, position + 1))
+            place = replace(place, positions=torch.tensor([position]))
             self.head.forward([token], feature, cache, place)
         return self.head.forward(token_ids, features, cache, layout)
-
-
-def _positions(layout: Layout) -> Sequence[int]:
-    positions = layout.positions
-    if isinstance(positions, slice):
-        return range(positions.start, positions.stop)
-    return positions.tolist()
 
 
 def remember(proposer: Any, passes: Passes) -> Any:

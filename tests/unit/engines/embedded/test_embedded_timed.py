@@ -10,6 +10,7 @@ from tiny_models import load_tiny, save_eagle, save_medusa, save_tiny
 
 from specviz.analysis.metrics import summarise
 from specviz.analysis.sample_metrics import metrics_of
+from specviz.analysis.step_time.step_time import mean_step, step_totals
 from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.engines.embedded.opening import tokenizer_in
@@ -79,8 +80,22 @@ def test_a_sample_has_the_figures_of_its_trace(new_engine, method: Method, shape
     for name, value in wanted.items():
         assert found[name] == pytest.approx(value), name
     assert bool(found["num_drafts"]) == (method is not Method.BASELINE)
+    totals = step_totals(trace)
+    assert totals is not None and sample.lanes == totals.lanes
+    assert (sample.lanes.draft_ms > 0) == (method is not Method.BASELINE)
+    step = mean_step([totals])
+    assert step is not None and step.other_ms is not None and step.num_steps == len(trace.steps) - 1
+    assert step.step_ms * step.num_steps == pytest.approx(trace.e2el_ms - trace.ttft_ms)
+    assert step.draft_ms + step.verify_ms + step.other_ms == pytest.approx(step.step_ms)
     if (method, shape) in ((Method.DRAFT_MODEL, "chain"), (Method.MEDUSA, "tree")):
         assert 0 < found["num_accepted_tokens"] < found["num_draft_tokens"]
+
+
+def test_looking_up_takes_time_even_where_nothing_is_found(new_engine) -> None:
+    trace = fold(new_engine(Method.NGRAM, "chain").events(PROMPT, SAMPLING))
+    assert any(not step.drafted for step in trace.steps[1:])
+    assert trace.steps[0].draft_ms is None
+    assert all(step.draft_ms is not None for step in trace.steps[1:])
 
 
 def timed(engine: EmbeddedEngine, **config) -> TimedEmbedded:

@@ -38,6 +38,13 @@ async def test_an_older_plugin_does_not_report_it() -> None:
     assert (await capabilities(rejection_sample_method=None)).verifier is None
 
 
+async def test_the_handshake_names_the_runner_and_what_is_hidden() -> None:
+    said = await capabilities(runner="v2", hidden=["Batch-sharded sampling is on."])
+    assert (said.runner, said.hidden) == ("v2", ("Batch-sharded sampling is on.",))
+    assert (await capabilities(hidden=[])).hidden == ()
+    assert not (await capabilities(hidden=["x"] * 1000)).tracing
+
+
 @pytest.mark.parametrize("method", [3, "", [], "x" * 10_000])
 async def test_a_rule_that_is_no_name_is_not_believed(method: object) -> None:
     said = await capabilities(rejection_sample_method=method)

@@ -13,8 +13,12 @@ import pytest
 from gguf import GGUFReader
 
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFT
-from specviz.servers.llama_cpp.conversion.cache import cache_folder, gguf_of
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.servers.llama_cpp.conversion.cache import (
+    cache_folder,
+    gguf_of,
+    write_demo_family,
+)
 from specviz.servers.llama_cpp.conversion.gguf_file import _rope_factors, write_gguf
 from specviz.servers.llama_cpp.conversion.weights import tensors
 
@@ -30,6 +34,15 @@ def edited(folder: Path, name: str, edit: Callable[[dict[str, Any]], object]) ->
     edit(data)
     (folder / name).write_text(json.dumps(data))
     return folder
+
+
+def test_the_demo_family_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    write_demo_family()
+    written = {file: file.stat().st_mtime_ns for file in cache_folder().iterdir()}
+    write_demo_family()
+    assert {file: file.stat().st_mtime_ns for file in cache_folder().iterdir()} == written
+    assert {gguf_of(model) for model in (DEMO_TARGET, DEMO_DRAFT)} == written.keys()
 
 
 def test_every_value_is_there_and_none_is_rounded(folder: Path, tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ def of_record(**change: Any) -> Callable[[list[Any]], None]:
 
 
 @pytest.mark.parametrize(
-    ("path", "change"),
+    ("results", "change"),
     [
         (DUMP, of_step(n_accepted=4)),
         (DUMP, of_step(n_draft=2)),
@@ -267,9 +267,10 @@ def of_record(**change: Any) -> Callable[[list[Any]], None]:
     ],
 )
 def test_counts_that_cannot_be(
-    store: Store, tmp_path: Path, path: Path, change: Callable[[list[Any]], None]
+    store: Store, tmp_path: Path, results: Path, change: Callable[[list[Any]], None]
 ) -> None:
-    documents = lines(path) if path.suffix == ".jsonl" else [json.loads(path.read_text())]
+    is_lines = results.suffix == ".jsonl"
+    documents = lines(results) if is_lines else [json.loads(results.read_text())]
     change(documents)
     with pytest.raises(UsageError, match="are not results of") as refused:
         import_file(store, written(tmp_path / "f.json", documents))

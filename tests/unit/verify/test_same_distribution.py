@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specviz.analysis import same_distribution as module
-from specviz.analysis.same_distribution import ALPHA, Asked, same_distribution
+from specviz.verify import same_distribution as module
+from specviz.verify.same_distribution import ALPHA, Asked, same_distribution
 
 TOKENS, LENGTH, ANSWERS, PROMPTS = 12, 6, 24, 5
 

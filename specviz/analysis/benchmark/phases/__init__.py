@@ -1,0 +1,1 @@
+"""Results of a load that changed in phases."""

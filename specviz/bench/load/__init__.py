@@ -1,0 +1,1 @@
+"""How requests are sent: a steady load, or one that changes in phases."""

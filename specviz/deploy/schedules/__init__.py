@@ -1,0 +1,1 @@
+"""A policy as the servers' own schedules take it: K by batch size, a file per framework."""

@@ -1,0 +1,1 @@
+"""The decoder's sublayers in C++, compiled on this machine; torch computes them elsewhere."""

@@ -1,0 +1,42 @@
+"""A browser for tests of pages; a conftest.py imports these fixtures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from benchmarks.chromium import chromium as started
+
+expect.set_options(timeout=20_000)  # two cores are shared with servers, and with unit tests
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """One browser a module: while Playwright's synchronous API is open, its event loop runs in
+    this thread, and tests of asynchronous code could not."""
+    with started() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def deceived() -> Iterator[Browser]:
+    """A browser whose resolver says that evil.test is this machine."""
+    rules = "--host-resolver-rules=MAP evil.test 127.0.0.1"
+    with started(rules) as browser:
+        yield browser
+
+
+@pytest.fixture
+def context(chromium: Browser) -> Iterator[BrowserContext]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    context.set_default_timeout(15_000)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()

@@ -1,0 +1,80 @@
+"""The Live page on two vLLM servers: every rejected token by name, the run stored and shared."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from benchmarks.started_app import started_app
+from specviz.paths import PROJECT_ROOT
+from specviz.servers.launch.server import Server
+
+pytestmark = [pytest.mark.e2e, pytest.mark.integration]
+
+ANSWERED_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("store") / "runs.duckdb"
+
+
+@pytest.fixture(scope="module")
+def app_url(store_path: Path) -> Iterator[str]:
+    with started_app(store_path, store_path.with_name("app.log")) as url:
+        yield url
+
+
+def point_arm(page: Page, number: int, server: Server) -> None:
+    """Put an arm at the server's URL and wait until the server was asked."""
+    page.get_by_role("combobox", name=f"Arm {number}").click()
+    page.get_by_role("option", name="a server at a URL").click()
+    url = page.get_by_label("Server URL").nth(number - 1)
+    url.fill(server.url)
+    url.press("Enter")
+    expect(page.get_by_text(re.compile(r"^vLLM [\d.]+ · "))).to_have_count(number)
+
+
+def test_a_run_from_the_click_to_the_stored_decisions(
+    page: Page, app_url: str, baseline_server: Server, draft_server: Server
+) -> None:
+    page.goto(app_url)
+    page.get_by_role("button", name="Arms").click()
+    for number, server in enumerate((baseline_server, draft_server), start=1):
+        point_arm(page, number, server)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".pane[data-phase=finished]")).to_have_count(2, timeout=ANSWERED_MS)
+    expect(page.locator(".badge", has_text="traced")).to_have_count(1)
+    expect(page.locator("[data-part=verdict]")).to_contain_text("equals the baseline")
+    expect(page.locator(".pane .box.rejected").first).to_be_attached()
+
+    page.locator(".pane .box.accepted").first.click()
+    inspector = page.locator("[data-part=inspector]")
+    expect(inspector).to_contain_text("depth 1")
+    expect(inspector).to_contain_text("target")
+
+    page.get_by_text("Open the stored run").click()
+    expect(page).to_have_url(re.compile(r"/runs\?group="))
+    expect(page.locator(".pane")).to_have_count(2)
+    expect(page.locator(".pane .box.accepted").first).to_be_visible()
+
+
+def test_a_command_beside_the_app_stores_its_run_through_it(
+    page: Page, app_url: str, store_path: Path, draft_server: Server
+) -> None:
+    command = [sys.executable, "-m", "specviz", "run", "--server", draft_server.url]
+    command += ["--prompt", "A prompt from the shell", "--max-tokens", "8", "--db", str(store_path)]
+    done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert f"The app at {app_url} owns the database" in done.stderr.replace("\n", " ")
+    run_id = done.stdout.split()[-1]
+    page.goto(f"{app_url}/runs?run={run_id}")
+    expect(page.get_by_text("A prompt from the shell")).to_be_visible()
+    expect(page.locator(".pane .step").first).to_be_visible()

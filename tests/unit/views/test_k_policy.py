@@ -1,0 +1,62 @@
+"""The policy of the K page, on the sample that ships, without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from specviz import runtime
+from specviz.store.shipped import SAMPLE
+
+BY_LOAD = "80e4fd69feb646c3ad6ecbfd0518e470"
+"""Four ways to decode, at three loads and two temperatures."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with runtime.opened(tmp_path_factory.mktemp("k") / "runs.duckdb", sample=SAMPLE):
+        yield
+
+
+def policy(**parameters: str) -> AppTest:
+    test = AppTest.from_function(k_page, default_timeout=120)
+    test.query_params["k_benchmark"] = BY_LOAD
+    test.query_params["k_family"] = "eagle3"
+    for name, value in parameters.items():
+        test.query_params[name] = value
+    test.session_state["k_section"] = "Policy"
+    test.run()
+    assert not test.exception
+    return test
+
+
+def k_page() -> None:
+    import streamlit as st
+
+    from specviz.paths import PROJECT_ROOT
+
+    st.navigation([st.Page(PROJECT_ROOT / "pages" / "k.py", default=True)]).run()
+
+
+def test_the_sample_has_a_table_what_it_rests_on_and_schedules() -> None:
+    test = policy()
+    grid, rests_on = (one.value for one in test.dataframe)
+    assert list(grid.columns) == ["1 request", "2 requests", "3 or more"]
+    assert list(grid.index) == ["temperature 0", "up to 0.7", "above 0.7"]
+    assert (grid == 5).all().all()
+    assert len(rests_on) == 7  # six cells that were measured, and what is above
+    assert rests_on["rests on"].iloc[-1].startswith("predicted: nobody measured above")
+    assert rests_on["gain"].iloc[0].startswith("1.88× (")
+    assert "no interval" in rests_on["rests on"].iloc[1]
+    assert '"num_speculative_tokens_per_batch_size": [[1, 4, 5]]' in test.code[0].value
+    test.selectbox(key="k_schedule_for").set_value("tensorrt-llm").run()
+    assert not test.exception
+    assert test.code[0].value == "speculative_config:\n  max_draft_len: 5"
+
+
+def test_an_slo_makes_it_goodput() -> None:
+    test = policy(k_tpot_ms="8")
+    assert any("goodput at TPOT up to 8 ms" in one.value for one in test.caption)
+    assert "req/s" in test.dataframe[1].value["goodput"].iloc[0]
