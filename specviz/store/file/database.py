@@ -207,9 +207,10 @@ def connect(path: Path) -> DuckDBPyConnection:
 def _held_by_the_file(connection: DuckDBPyConnection, path: Path) -> DuckDBPyConnection:
     """DuckDB opens CSV, JSON and Parquet files as views of a database in memory, which would lose
     all that is stored."""
-    found = connection.execute(
-        "SELECT path FROM duckdb_databases() WHERE database_name = current_database()"
-    ).fetchone()
+    with connection.cursor() as cursor:  # a result left open here would hinder every checkpoint
+        found = cursor.execute(
+            "SELECT path FROM duckdb_databases() WHERE database_name = current_database()"
+        ).fetchone()
     if found and found[0]:
         return connection
     connection.close()
