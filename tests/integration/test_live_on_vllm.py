@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -53,7 +54,7 @@ def test_a_run_from_the_click_to_the_stored_decisions(
     expect(page.locator(".pane[data-phase=finished]")).to_have_count(2, timeout=ANSWERED_MS)
     expect(page.locator(".badge", has_text="traced")).to_have_count(1)
     expect(page.locator("[data-part=verdict]")).to_contain_text("equals the baseline")
-    expect(page.locator(".pane .box.rejected").first).to_be_attached()
+    expect(page.locator(".pane .draft.rejected").first).to_be_visible()
 
     page.locator(".pane .box.accepted").first.click()
     inspector = page.locator("[data-part=inspector]")
@@ -70,11 +71,12 @@ def test_a_command_beside_the_app_stores_its_run_through_it(
     page: Page, app_url: str, store_path: Path, draft_server: Server
 ) -> None:
     command = [sys.executable, "-m", "specviz", "run", "--server", draft_server.url]
-    command += ["--prompt", "A prompt from the shell", "--max-tokens", "8", "--db", str(store_path)]
+    command += ["--prompt", "A prompt from the shell", "--max-tokens", "8"]
+    command += ["--db", str(store_path), "--json"]
     done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert f"The app at {app_url} owns the database" in done.stderr.replace("\n", " ")
-    run_id = done.stdout.split()[-1]
+    run_id = json.loads(done.stdout)["run_id"]
     page.goto(f"{app_url}/runs?run={run_id}")
     expect(page.get_by_text("A prompt from the shell")).to_be_visible()
     expect(page.locator(".pane .step").first).to_be_visible()
