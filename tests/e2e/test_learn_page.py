@@ -160,7 +160,10 @@ def test_a_stored_run_takes_the_place_of_the_recorded_one(page: Page, app_url: s
     expect(page.get_by_test_id("stAlert")).to_contain_text("none", timeout=SLOW_MS)
 
 
-@pytest.mark.parametrize(("scheme", "ground"), [("light", "#ffffff"), ("dark", "#0f1216")])
+@pytest.mark.parametrize(
+    ("scheme", "ground"),
+    [pytest.param("light", "#ffffff", marks=pytest.mark.slow), ("dark", "#0f1216")],
+)
 def test_a_chart_as_a_file_has_the_ground_of_the_page(
     page: Page, app_url: str, scheme: Literal["light", "dark"], ground: str
 ) -> None:

@@ -32,7 +32,9 @@ def test_drafts_stand_before_the_token_that_replaced_them(open_strip: Opener) ->
     assert {kind for kind, _ in tokens(page, 0)} == {"target"}
 
 
-@pytest.mark.parametrize("name", ["three_arms", "hostile", "characters"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("three_arms", marks=pytest.mark.slow), "hostile", "characters"]
+)
 def test_a_copy_is_exactly_the_output(open_strip: Opener, name: str) -> None:
     page = open_strip(name)
     wait_until_drawn(page)
@@ -219,7 +221,13 @@ def test_a_pane_follows_again_where_the_end_was_when_the_reader_went_there(
     assert scroller.evaluate(left) < 30
 
 
-@pytest.mark.parametrize("name", ["four_arms", "tree", "siblings", "typical", "hostile"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("four_arms", "hostile"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("tree", "siblings", "typical")),
+    ],
+)
 def test_nothing_scrolls_sideways(open_strip: Opener, name: str) -> None:
     page = open_strip(name)
     wait_until_drawn(page)

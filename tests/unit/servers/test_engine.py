@@ -24,6 +24,7 @@ PROMPT = Prompt("hello")
 SAMPLING = Sampling(max_tokens=9)
 ROLE = chunk("", None, prompt_token_ids=[1, 2, 3])
 DONE = "[DONE]"
+ANSWER = [ROLE, chunk("a", [5], "stop"), DONE]
 HANDSHAKE = {"tracing": True, "method": "draft_model", "num_speculative_tokens": 2}
 
 
@@ -240,7 +241,7 @@ async def test_something_that_is_not_a_url(url: str) -> None:
 
 async def test_a_server_with_a_policy_gets_the_k_and_the_kind_of_prompt() -> None:
     handshake = {**HANDSHAKE, "policy": True}
-    script = Script(lines=[ROLE, chunk("a", [5], "stop"), DONE], handshake=handshake)
+    script = Script(lines=ANSWER, records=[record(0, [], [5], 0)], handshake=handshake)
     prompt = Prompt("hello", category="code_generation")
     await collect(script, prompt, Sampling(max_tokens=9, spec_k=0))
     await collect(script, prompt)
@@ -253,7 +254,7 @@ async def test_a_server_with_a_policy_gets_the_k_and_the_kind_of_prompt() -> Non
 
 
 async def test_a_server_without_a_policy_gets_neither_and_refuses_a_k() -> None:
-    script = Script(lines=[ROLE, chunk("a", [5], "stop"), DONE], handshake=HANDSHAKE)
+    script = Script(lines=ANSWER, records=[record(0, [], [5], 0)], handshake=HANDSHAKE)
     await collect(script, Prompt("hello", category="code_generation"))
     assert "vllm_xargs" not in script.requests[0]
     _, error = await collect(script, sampling=Sampling(max_tokens=9, spec_k=2))

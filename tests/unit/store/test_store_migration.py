@@ -36,7 +36,13 @@ schema 3 a benchmark with a request that finished and one that failed, from 4 a 
 name, a note and tags, from 6 another tool's results and a saved query."""
 
 
-@pytest.fixture(params=SCHEMAS)
+def _quick(schema: int) -> bool:
+    return schema in (SCHEMAS[0], SCHEMAS[-1])  # every migration, and the last one alone
+
+
+@pytest.fixture(
+    params=[pytest.param(n, marks=[] if _quick(n) else pytest.mark.slow) for n in SCHEMAS]
+)
 def schema(request: pytest.FixtureRequest) -> int:
     return int(request.param)
 

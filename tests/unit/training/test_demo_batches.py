@@ -57,6 +57,7 @@ def test_tokenizer_gives_any_text_back(tokenizer) -> None:
     assert tokenizer.decode(tokenizer.encode(text, add_special_tokens=False)) == text
 
 
+@pytest.mark.slow
 def test_any_number_of_processes_writes_the_same_stream(tokenizer) -> None:
     alone = stream_batches(tokenizer, seed=1, start=5, rows=3)
     together = stream_batches(tokenizer, seed=1, start=5, rows=3, processes=2)
