@@ -20,6 +20,7 @@ namespace {
 constexpr int WIDTH = 8;   // floats in a vector
 constexpr int GROUP = 32;  // outputs whose weights are next to each other
 constexpr int TALLEST = 6; // rows of a tile
+constexpr int AHEAD = 2048; // bytes of weights to ask for early: a layer's do not stay in the L2 cache
 
 typedef float Floats __attribute__((vector_size(4 * WIDTH)));
 typedef uint32_t Words __attribute__((vector_size(4 * WIDTH)));
@@ -115,6 +116,7 @@ template <bool HALVED, int ROWS, int COLUMNS>
 void tile(const float *x, int64_t inputs, const char *weights, float (*sums)[GROUP]) {
     Floats total[ROWS][COLUMNS] = {};
     for (int64_t i = 0; i < inputs; i++, weights += GROUP * (HALVED ? 2 : 4)) {
+        if (ROWS > 2) __builtin_prefetch(weights + AHEAD);  // fewer rows keep memory busy by themselves
         Floats from_input[COLUMNS];
         for (int c = 0; c < COLUMNS; c++) from_input[c] = unpacked<HALVED>(weights, c);
         for (int r = 0; r < ROWS; r++)
