@@ -80,6 +80,13 @@ def drafted(answer: Any) -> list[int]:
     return list(counted.get("per_step_drafted") or ())  # left out where nothing was drafted
 
 
+def assert_traced(answer: Any, k: int) -> None:
+    """Every line has the draft that vLLM counted, and reports the K that the request asked for."""
+    assert [len(line["drafted"]) for line in answer.lines if line["drafted"]] == drafted(answer)
+    allowed = [line["allowed"] for line in answer.lines]
+    assert allowed == [None] + [{"k": k, "reason": ASKED}] * (len(allowed) - 1)
+
+
 def decisions(server: Server) -> dict[str, float]:
     """`specviz_policy_decisions_total` by reason."""
     prefix = 'specviz_policy_decisions_total{reason="'
@@ -102,9 +109,7 @@ def test_a_request_gets_the_k_that_it_asks_for(
     assert all(one == k for one in found[:-1])  # the last is cut by the answer's length
     assert after["draft_tokens"] - before["draft_tokens"] == sum(found)
     assert after["drafts"] - before["drafts"] == len(found)
-    assert [len(line["drafted"]) for line in answer.lines if line["drafted"]] == found
-    told = [line["allowed"] for line in answer.lines]
-    assert told == [None] + [{"k": k, "reason": ASKED}] * (len(told) - 1)
+    assert_traced(answer, k)
 
 
 def test_the_policy_decides_from_temperature_and_the_kind_of_prompt(
@@ -142,7 +147,7 @@ def test_sixteen_requests_of_different_k_at_once(
     for k, answer in zip(wishes, answers, strict=True):
         assert answer.token_ids == reference
         assert max(drafted(answer), default=0) == k
-        assert [len(line["drafted"]) for line in answer.lines if line["drafted"]] == drafted(answer)
+        assert_traced(answer, k)
     assert after["draft_tokens"] - before["draft_tokens"] == sum(
         sum(drafted(answer)) for answer in answers
     )
@@ -282,7 +287,7 @@ def test_asynchronous_scheduling_on_v2_gives_the_same_k(
         assert "Using V2 Model Runner" in log and "K, in vLLM's AsyncScheduler" in log
 
         def short(**body: Any) -> Any:
-            return ask(server, traced=False, max_tokens=12, **body)
+            return ask(server, max_tokens=12, **body)
 
         reference = short(**wish(spec_k=0)).token_ids
         before = spec_counters(server)
@@ -290,6 +295,7 @@ def test_asynchronous_scheduling_on_v2_gives_the_same_k(
         for k, answer in answers.items():
             assert answer.token_ids == reference
             assert max(drafted(answer), default=0) == k
+            assert_traced(answer, k)
         after = spec_counters(server)
         total = sum(sum(drafted(answer)) for answer in answers.values())
         assert after["draft_tokens"] - before["draft_tokens"] == total
@@ -303,6 +309,7 @@ def test_asynchronous_scheduling_on_v2_gives_the_same_k(
         for k, answer in zip(wishes, together, strict=True):
             assert answer.token_ids == reference
             assert max(drafted(answer), default=0) == k
+            assert_traced(answer, k)
     finally:
         server.stop()
 
