@@ -3,7 +3,8 @@
 A worker runs `execute_model` (forward), `sample` (which verifies in `RejectionSampler._verify`,
 in chunks if the vocabulary is large) and the speculator's `propose`, one after the other in one
 thread. The recorder wraps each. In the step it only issues work; the spool's thread waits for the
-copies and makes the lines, which `tracing.recorder` describes.
+copies and makes the lines. `lines` says what they hold; `t_ms` is when a line was made, soon after
+its step.
 """
 
 from __future__ import annotations
@@ -18,15 +19,13 @@ from typing import Any
 
 from specviz.servers.vllm.scheduler.scheduler import ALLOWED
 from specviz.servers.vllm.tracing.keys import PREFIX, key_of
-from specviz.servers.vllm.tracing.lines import NOTHING, Json, StepRecord, line
-from specviz.servers.vllm.tracing.spool import SpoolWriter
+from specviz.servers.vllm.tracing.lines import LOOKUPS, NOTHING, Json, StepRecord, line
+from specviz.servers.vllm.tracing.spool import SpoolWriter, failure
 from specviz.servers.vllm.tracing.v2.device import Copy, Device, Mark
 from specviz.servers.vllm.tracing.v2.gathered import Gathered, Verification, gather
 from specviz.servers.vllm.tracing.v2.rule import Rule, Sampling, judged
 
 logger = logging.getLogger("vllm.specviz")
-
-LOOKUPS = ("ngram", "ngram_gpu")
 
 
 @dataclass
@@ -176,9 +175,9 @@ class Recorder:
         except Exception as error:
             view.is_broken = True
             logger.exception("specviz could not trace this step")
-            failure = {"error": f"{type(error).__name__}: {error}"}
+            failed = failure(error)
             for row in view.rows:
-                self._writer.append(row.request.key, lambda: failure)
+                self._writer.append(row.request.key, lambda: failed)
 
     def _gather(self, view: View, args: tuple[Any, ...], processed_logits: Any) -> None:
         """`args` are those of `_verify`; see `seam.VERIFY_ARGUMENTS`."""
