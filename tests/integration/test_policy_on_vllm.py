@@ -252,10 +252,11 @@ async def test_a_server_without_a_policy_is_not_asked(draft_server: Server) -> N
 def test_sampled_text_keeps_its_distribution_while_k_changes(
     tmp_path: Path, start: Callable[[ServerSpec], Server], baseline_server: Server
 ) -> None:
+    """Every request that ends or begins changes K for all others."""
     path = tmp_path / "policy.toml"
     path.write_text(
         "version = 1\nnum_speculative_tokens = 5\nhold_steps = 1\n"
-        "requests_running = [2, 4, 6, 8, 10, 12]\n[[rows]]\nk = [5, 0, 3, 1, 4, 2]\n"
+        f"requests_running = {[*range(1, STREAMS + 1)]}\n[[rows]]\nk = {[2, 0, 4, 1, 5, 3] * 2}\n"
     )
     server = start(
         ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), K, policy=path)
@@ -314,16 +315,15 @@ def test_asynchronous_scheduling_on_v2_gives_the_same_k(
         server.stop()
 
 
-SAMPLED = 400
+SAMPLED, STREAMS = 400, 12
 
 
 def sampled(server: Server, prompt: str) -> tuple[list[list[int]], list[list[int]]]:
-    """Token ids of answers of 8 tokens at temperature 0.8, and the drafts per step, if counted.
-
-    They come and go, so that the number running changes all the time.
-    """
-    with ThreadPoolExecutor(14) as pool:
-        answers = list(pool.map(lambda _: one_answer(server, prompt, 0.8), range(SAMPLED)))
+    """Token ids of answers of 12 tokens at temperature 0.8, and the drafts per step, if counted."""
+    with httpx2.Client(base_url=server.url, timeout=120.0) as client:
+        with ThreadPoolExecutor(STREAMS) as pool:
+            asked = [pool.submit(one_answer, client, server, prompt, 0.8) for _ in range(SAMPLED)]
+        answers = [one.result() for one in asked]
     counts = [answer.get("metrics") or {} for answer in answers]
     drafts = [
         count["speculative_decoding"].get("per_step_drafted") or [] for count in counts if count
@@ -332,19 +332,22 @@ def sampled(server: Server, prompt: str) -> tuple[list[list[int]], list[list[int
 
 
 def greedy(server: Server, prompt: str) -> list[int]:
-    return list(one_answer(server, prompt, 0.0)["choices"][0]["token_ids"])
+    with httpx2.Client(base_url=server.url, timeout=120.0) as client:
+        return list(one_answer(client, server, prompt, 0.0)["choices"][0]["token_ids"])
 
 
-def one_answer(server: Server, prompt: str, temperature: float) -> dict[str, Any]:
+def one_answer(
+    client: httpx2.Client, server: Server, prompt: str, temperature: float
+) -> dict[str, Any]:
     body = {
         "model": server.spec.model,
         "prompt": prompt,
-        "max_tokens": 8,
+        "max_tokens": 12,
         "temperature": temperature,
         "ignore_eos": True,
         "return_token_ids": True,
     }
-    response = httpx2.post(f"{server.url}/v1/completions", json=body, timeout=120.0)
+    response = client.post("/v1/completions", json=body)
     response.raise_for_status()
     answer: dict[str, Any] = response.json()
     return answer
