@@ -26,6 +26,7 @@ Read = Callable[[str], str | None]
 MODULES = {
     "config/parallel.py": ("ParallelConfig",),
     "config/cache.py": ("CacheConfig",),
+    "config/scheduler.py": ("SchedulerConfig",),
     "config/speculative.py": ("SpeculativeConfig",),
     "config/vllm.py": ("VllmConfig",),
     "entrypoints/generate/base/protocol.py": (
@@ -46,8 +47,17 @@ MODULES = {
     "entrypoints/serve/engine/protocol.py": ("ModelCard",),
     "entrypoints/serve/tokenize/protocol.py": ("DetokenizeRequest", "DetokenizeResponse"),
     "plugins/endpoint_plugins/interface.py": ("EndpointPlugin",),
-    "v1/core/sched/output.py": ("SchedulerOutput",),
-    "v1/outputs.py": ("SamplerOutput",),
+    "sampling_params.py": ("SamplingParams",),
+    "v1/core/sched/async_scheduler.py": ("AsyncScheduler",),
+    "v1/core/sched/output.py": ("NewRequestData", "SchedulerOutput"),
+    "v1/core/sched/scheduler.py": ("Scheduler",),
+    "v1/outputs.py": ("DraftTokenIds", "SamplerOutput"),
+    "v1/request.py": ("Request",),
+    "v1/sample/logits_processor/__init__.py": (),
+    "v1/sample/logits_processor/builtin.py": (
+        "LogitBiasLogitsProcessor",
+        "MinPLogitsProcessor",
+    ),
     "v1/sample/metadata.py": ("SamplingMetadata",),
     "v1/sample/rejection_sampler.py": (),
     "v1/spec_decode/llm_base_proposer.py": (),
@@ -64,7 +74,7 @@ MODULES = {
 }
 """Of which modules which classes' attributes are recorded."""
 
-HOOKED = ("plugins/", "v1/")
+HOOKED = ("config/scheduler.py", "plugins/", "sampling_params.py", "v1/")
 """Where functions and methods are recorded, too: the plugin runs there."""
 
 NAMES = {

@@ -1,6 +1,6 @@
 """One record of the tracing plugin: what one engine step drafted, how it was judged, what it gave.
 
-`specviz.servers.vllm.tracing.recorder` describes the fields.
+`specviz.servers.vllm.tracing.lines` describes the fields.
 """
 
 from __future__ import annotations

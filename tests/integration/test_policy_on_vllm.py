@@ -80,6 +80,13 @@ def drafted(answer: Any) -> list[int]:
     return list(counted.get("per_step_drafted") or ())  # left out where nothing was drafted
 
 
+def assert_traced(answer: Any, k: int) -> None:
+    """Every line has the draft that vLLM counted, and reports the K that the request asked for."""
+    assert [len(line["drafted"]) for line in answer.lines if line["drafted"]] == drafted(answer)
+    allowed = [line["allowed"] for line in answer.lines]
+    assert allowed == [None] + [{"k": k, "reason": ASKED}] * (len(allowed) - 1)
+
+
 def decisions(server: Server) -> dict[str, float]:
     """`specviz_policy_decisions_total` by reason."""
     prefix = 'specviz_policy_decisions_total{reason="'
@@ -102,9 +109,7 @@ def test_a_request_gets_the_k_that_it_asks_for(
     assert all(one == k for one in found[:-1])  # the last is cut by the answer's length
     assert after["draft_tokens"] - before["draft_tokens"] == sum(found)
     assert after["drafts"] - before["drafts"] == len(found)
-    assert [len(line["drafted"]) for line in answer.lines if line["drafted"]] == found
-    told = [line["allowed"] for line in answer.lines]
-    assert told == [None] + [{"k": k, "reason": ASKED}] * (len(told) - 1)
+    assert_traced(answer, k)
 
 
 def test_the_policy_decides_from_temperature_and_the_kind_of_prompt(
@@ -142,7 +147,7 @@ def test_sixteen_requests_of_different_k_at_once(
     for k, answer in zip(wishes, answers, strict=True):
         assert answer.token_ids == reference
         assert max(drafted(answer), default=0) == k
-        assert [len(line["drafted"]) for line in answer.lines if line["drafted"]] == drafted(answer)
+        assert_traced(answer, k)
     assert after["draft_tokens"] - before["draft_tokens"] == sum(
         sum(drafted(answer)) for answer in answers
     )
@@ -247,10 +252,11 @@ async def test_a_server_without_a_policy_is_not_asked(draft_server: Server) -> N
 def test_sampled_text_keeps_its_distribution_while_k_changes(
     tmp_path: Path, start: Callable[[ServerSpec], Server], baseline_server: Server
 ) -> None:
+    """Every request that ends or begins changes K for all others."""
     path = tmp_path / "policy.toml"
     path.write_text(
         "version = 1\nnum_speculative_tokens = 5\nhold_steps = 1\n"
-        "requests_running = [2, 4, 6, 8, 10, 12]\n[[rows]]\nk = [5, 0, 3, 1, 4, 2]\n"
+        f"requests_running = {[*range(1, STREAMS + 1)]}\n[[rows]]\nk = {[2, 0, 4, 1, 5, 3] * 2}\n"
     )
     server = start(
         ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), K, policy=path)
@@ -282,7 +288,7 @@ def test_asynchronous_scheduling_on_v2_gives_the_same_k(
         assert "Using V2 Model Runner" in log and "K, in vLLM's AsyncScheduler" in log
 
         def short(**body: Any) -> Any:
-            return ask(server, traced=False, max_tokens=12, **body)
+            return ask(server, max_tokens=12, **body)
 
         reference = short(**wish(spec_k=0)).token_ids
         before = spec_counters(server)
@@ -290,6 +296,7 @@ def test_asynchronous_scheduling_on_v2_gives_the_same_k(
         for k, answer in answers.items():
             assert answer.token_ids == reference
             assert max(drafted(answer), default=0) == k
+            assert_traced(answer, k)
         after = spec_counters(server)
         total = sum(sum(drafted(answer)) for answer in answers.values())
         assert after["draft_tokens"] - before["draft_tokens"] == total
@@ -303,20 +310,20 @@ def test_asynchronous_scheduling_on_v2_gives_the_same_k(
         for k, answer in zip(wishes, together, strict=True):
             assert answer.token_ids == reference
             assert max(drafted(answer), default=0) == k
+            assert_traced(answer, k)
     finally:
         server.stop()
 
 
-SAMPLED = 400
+SAMPLED, STREAMS = 400, 12
 
 
 def sampled(server: Server, prompt: str) -> tuple[list[list[int]], list[list[int]]]:
-    """Token ids of answers of 8 tokens at temperature 0.8, and the drafts per step, if counted.
-
-    They come and go, so that the number running changes all the time.
-    """
-    with ThreadPoolExecutor(14) as pool:
-        answers = list(pool.map(lambda _: one_answer(server, prompt, 0.8), range(SAMPLED)))
+    """Token ids of answers of 12 tokens at temperature 0.8, and the drafts per step, if counted."""
+    with httpx2.Client(base_url=server.url, timeout=120.0) as client:
+        with ThreadPoolExecutor(STREAMS) as pool:
+            asked = [pool.submit(one_answer, client, server, prompt, 0.8) for _ in range(SAMPLED)]
+        answers = [one.result() for one in asked]
     counts = [answer.get("metrics") or {} for answer in answers]
     drafts = [
         count["speculative_decoding"].get("per_step_drafted") or [] for count in counts if count
@@ -325,19 +332,22 @@ def sampled(server: Server, prompt: str) -> tuple[list[list[int]], list[list[int
 
 
 def greedy(server: Server, prompt: str) -> list[int]:
-    return list(one_answer(server, prompt, 0.0)["choices"][0]["token_ids"])
+    with httpx2.Client(base_url=server.url, timeout=120.0) as client:
+        return list(one_answer(client, server, prompt, 0.0)["choices"][0]["token_ids"])
 
 
-def one_answer(server: Server, prompt: str, temperature: float) -> dict[str, Any]:
+def one_answer(
+    client: httpx2.Client, server: Server, prompt: str, temperature: float
+) -> dict[str, Any]:
     body = {
         "model": server.spec.model,
         "prompt": prompt,
-        "max_tokens": 8,
+        "max_tokens": 12,
         "temperature": temperature,
         "ignore_eos": True,
         "return_token_ids": True,
     }
-    response = httpx2.post(f"{server.url}/v1/completions", json=body, timeout=120.0)
+    response = client.post("/v1/completions", json=body)
     response.raise_for_status()
     answer: dict[str, Any] = response.json()
     return answer

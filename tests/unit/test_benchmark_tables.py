@@ -4,7 +4,15 @@ from dataclasses import asdict
 
 import pytest
 
-from benchmarks import client_cost, first_token, plans, side_by_side, speedup, tracing_cost
+from benchmarks import (
+    client_cost,
+    first_token,
+    plans,
+    policy_cost,
+    side_by_side,
+    speedup,
+    tracing_cost,
+)
 from benchmarks.tables import TABLES
 
 ABOUT = {
@@ -25,6 +33,14 @@ def first_token_figures():
 def tracing_cost_figures():
     slow, fast = (tracing_cost.Measurement(speed, 1000 / speed) for speed in (90.0, 100.0))
     return {"rows": [tracing_cost.row("traced", "idle", 16, slow, fast)] * 2}
+
+
+def policy_cost_figures():
+    step = asdict(policy_cost.Step(draft_ms=2.0, verify_ms=3.0, wall_ms=5.5))
+    alone = {"plain": 2.0, "all at 0": 3.0}
+    half = {**alone, "half at 0": 5.0}
+    rows = [(1, alone, None), (4, half, step)]
+    return {"rows": [{"batch": n, "ms_per_token": [ms] * 2, "step": step} for n, ms, step in rows]}
 
 
 def speedup_figures():
@@ -69,6 +85,13 @@ def page_changes_figures():
         ("first_token", "first-minute", first_token_figures(), "| memory of the app, MiB | 600 (6"),
         ("first_token", "first-minute", first_token_figures(), "| 5.0 (4.0 to 6.0) |"),
         ("tracing_cost", "ratios", tracing_cost_figures(), "| traced / idle | 16 | 0.90 (0.90 to"),
+        ("policy_cost", "zero", policy_cost_figures(), "| 1.50 (1.50 to 1.50) | – | – |"),
+        (
+            "policy_cost",
+            "zero",
+            policy_cost_figures(),
+            "| 2.50 (2.50 to 2.50) | 2.00 + 3.00 of 5.50 |",
+        ),
         ("speedup", "categories", speedup_figures(), "| 12 of 14 | 0.638 | 3.38 | 1.34× (1.14 to"),
         ("speedup", "categories", speedup_figures(), "| all | 0 of 14 | 0.638 | 3.38 | – |"),
         ("side_by_side", "ratios", side_by_side_figures(), "0.800 (0.800 to 0.800) | 1.050 (1.0"),

@@ -69,7 +69,7 @@ def following(policy: Policy, base: Any) -> Any:
             super().__init__(*args, **kwargs)
             self._decider = Decider(policy)
             self._counts = CountsFile(spool.open_folder())
-            self._allowed: dict[str, Decision] = {}  # for the drafts that the last step made
+            self._allowed: dict[str, Decision] = {}  # for the draft that each request has now
             self._adapts_draft = adapts_draft(self.vllm_config)
             # Drafts of changing length: vLLM then pads no new request to a draft of full length.
             most = self.scheduler_config.max_num_seqs
@@ -78,14 +78,17 @@ def following(policy: Policy, base: Any) -> Any:
 
         def _update_after_schedule(self, scheduler_output: Any) -> None:
             scheduled = scheduler_output.num_scheduled_tokens
+            for request_id in scheduler_output.preempted_req_ids or ():
+                self._allowed.pop(request_id, None)  # its draft is dropped
             setattr(scheduler_output, ALLOWED, self._traced(scheduled))
             for request_id in scheduler_output.finished_req_ids:
                 self._decider.forget(request_id)
+                self._allowed.pop(request_id, None)
             self._decide(scheduled)
-            if self._adapts_draft and self._allowed:
+            if self._adapts_draft and scheduled:
                 scheduler_output.num_spec_tokens_to_schedule = min(
                     scheduler_output.num_spec_tokens_to_schedule,
-                    max(decision.k for decision in self._allowed.values()),
+                    max(self._allowed[request_id].k for request_id in scheduled),
                 )
             super()._update_after_schedule(scheduler_output)
             self._cut(scheduled)  # the placeholders of asynchronous scheduling
@@ -97,13 +100,10 @@ def following(policy: Policy, base: Any) -> Any:
         def _decide(self, request_ids: Any) -> None:
             if request_ids:
                 self._decider.next_step(len(self.running))
-            self._allowed = {
-                request_id: self._decider.decide(
-                    request_id, self.requests[request_id].sampling_params
-                )
-                for request_id in request_ids
-            }
-            self._counts.add(decision.reason for decision in self._allowed.values())
+            for request_id in request_ids:
+                params = self.requests[request_id].sampling_params
+                self._allowed[request_id] = self._decider.decide(request_id, params)
+            self._counts.add(self._allowed[request_id].reason for request_id in request_ids)
 
         def _cut(self, request_ids: Any) -> None:
             for request_id in request_ids:
@@ -112,11 +112,15 @@ def following(policy: Policy, base: Any) -> Any:
                     request.spec_token_ids = request.spec_token_ids[: decision.k]
 
         def _traced(self, request_ids: Any) -> dict[str, tuple[int, str]]:
-            """What was allowed for the drafts that this step verifies."""
+            """What was allowed for the drafts that this step verifies: decided when they were made,
+            in the step before, or earlier if the request had to wait. A prompt's chunk before
+            left none."""
             return {
                 request_id: (decision.k, decision.reason)
                 for request_id in request_ids
-                if PREFIX in request_id and (decision := self._allowed.get(request_id))
+                if PREFIX in request_id
+                and not self.requests[request_id].is_prefill_chunk
+                and (decision := self._allowed.get(request_id))
             }
 
     return PolicyScheduler

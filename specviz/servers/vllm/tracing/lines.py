@@ -1,5 +1,22 @@
 """One line of a trace: what one engine step did for one request, ready for JSON.
 
+    step          0, 1, … per request
+    t_ms          when the step was verified, on the server's monotonic clock
+    drafted       the draft's token ids; empty where nothing was drafted (prefill, lookup miss)
+    target_probs  the target's probability of each, after temperature, top-p and top-k
+    draft_probs   the drafter's; 1 if the rule took the draft as certain; null if unknown
+    accept_probs  min(1, target_prob / draft_prob); at temperature 0, 1 for the first choice, or 0
+    u             the random number of each judged token: accepted if u <= accept_prob
+    top           per judged token, the target's best [id, probability]
+    emitted       what the sampler gave out, before a stop cuts it: accepted drafts and one more
+    num_accepted  len(emitted) - 1
+    draft_ms      drafting these tokens
+    verify_ms     forward and sampling
+    wall_ms       since the request's last line
+    allowed       the K that the policy allowed and its reason; null without a policy
+
+Tokens after the first rejected one were not judged: their probabilities are conditional on it.
+
 Pure functions over plain lists: they run in the spool's thread, not in the engine's step.
 """
 
@@ -10,6 +27,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Json = dict[str, Any]
+
+LOOKUPS = ("ngram", "ngram_gpu", "suffix")
+"""vLLM's methods without a model: what they draft is certain to them."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +76,7 @@ class StepRecord:
 
 
 def line(record: StepRecord) -> Json:
-    """The record as the client reads it; the module `recorder` names the fields."""
+    """The record as the client reads it."""
     emitted = [token for token in record.sampled if 0 <= token < record.vocab_size]
     num_accepted = max(len(emitted) - 1, 0)
     judged, num_drafted = record.judged, len(record.judged.drafted)

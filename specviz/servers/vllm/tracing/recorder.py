@@ -2,26 +2,7 @@
 
 A worker runs `execute_model` (forward), `_sample` (verification) and `propose_draft_token_ids`
 (the next draft) one after the other in one thread; the recorder wraps each of them. What
-is drafted at the end of one step is judged in the next.
-
-A line holds:
-
-    step          0, 1, … per request
-    t_ms          when the step was verified, on the server's monotonic clock
-    drafted       the draft's token ids; empty where nothing was drafted (prefill, lookup miss)
-    target_probs  the target's probability of each, after temperature, top-p and top-k
-    draft_probs   the drafter's; 1 if the rule took the draft as certain; null if unknown
-    accept_probs  min(1, target_prob / draft_prob); at temperature 0, 1 for the first choice, or 0
-    u             the random number of each judged token: accepted if u <= accept_prob
-    top           per judged token, the target's best [id, probability]
-    emitted       what the sampler gave out, before a stop cuts it: accepted drafts and one more
-    num_accepted  len(emitted) - 1
-    draft_ms      drafting these tokens
-    verify_ms     forward and sampling
-    wall_ms       since the request's last line
-    allowed       the K that the policy allowed and its reason; null without a policy
-
-Tokens after the first rejected one were not judged: their probabilities are conditional on it.
+is drafted at the end of one step is judged in the next. `lines` says what a line holds.
 """
 
 from __future__ import annotations
@@ -36,13 +17,11 @@ from typing import Any
 from specviz.servers.vllm.scheduler.scheduler import ALLOWED
 from specviz.servers.vllm.tracing.drafter import drafted_probs, watched_probs
 from specviz.servers.vllm.tracing.keys import PREFIX, key_of
-from specviz.servers.vllm.tracing.lines import NOTHING, Judged, StepRecord, line
-from specviz.servers.vllm.tracing.spool import SpoolWriter
+from specviz.servers.vllm.tracing.lines import LOOKUPS, NOTHING, Judged, StepRecord, line
+from specviz.servers.vllm.tracing.spool import SpoolWriter, failure
 from specviz.servers.vllm.tracing.verdicts import SamplerView, judged_rows
 
 logger = logging.getLogger("vllm.specviz")
-
-LOOKUPS = ("ngram", "ngram_gpu", "suffix")
 
 
 @dataclass
@@ -162,9 +141,9 @@ class Recorder:
             action(rows, *args)
         except Exception as error:
             logger.exception("specviz could not trace this step")
-            failure = {"error": f"{type(error).__name__}: {error}"}
+            failed = failure(error)
             for request in rows.values():
-                self._writer.append(request.key, lambda: failure)
+                self._writer.append(request.key, lambda: failed)
 
     def _note_draft(self, rows: Any, greedy: list[int], seen: list[Any], drafted: Any) -> None:
         probs = drafted_probs(seen, drafted, greedy)

@@ -135,7 +135,12 @@ def made(line: Line) -> Json | None:
     try:
         return line()
     except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}"}
+        return failure(error)
+
+
+def failure(error: Exception) -> Json:
+    """In place of a line that could not be made."""
+    return {"error": f"{type(error).__name__}: {error}"}
 
 
 def remove_old_traces(folder: Path) -> None:

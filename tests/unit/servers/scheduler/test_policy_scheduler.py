@@ -31,6 +31,7 @@ K = 5
 class Request:
     sampling_params: Params
     spec_token_ids: list[int] = field(default_factory=list)
+    is_prefill_chunk: bool = False
 
 
 class Synchronous:
@@ -43,11 +44,13 @@ class Synchronous:
         self.num_spec_tokens = K
         self.requests: dict[str, Request] = {}
         self.running: list[str] = []
+        self.preempted: set[str] = set()
 
     def schedule(self) -> Any:
         output = SimpleNamespace(
             num_scheduled_tokens=dict.fromkeys(self.running, 1),
             finished_req_ids=set(),
+            preempted_req_ids=self.preempted,
             num_spec_tokens_to_schedule=K,
         )
         self._update_after_schedule(output)
@@ -129,7 +132,32 @@ def test_a_step_says_what_the_one_before_allowed_for_its_drafts() -> None:
     assert getattr(scheduler.schedule(), ALLOWED) == {name: (2, ASKED), other: (0, ASKED)}
 
 
-def test_only_traced_requests_are_told() -> None:
+@pytest.mark.parametrize("base", [Synchronous, Asynchronous])
+def test_a_request_that_had_to_wait_says_what_was_allowed_for_its_draft(base: type) -> None:
+    scheduler, (name, other) = with_requests(base, 2, 4)
+    scheduler.schedule()
+    scheduler.running = [other]  # a pipeline takes them in turns, or a step was full
+    assert getattr(scheduler.schedule(), ALLOWED) == {other: (4, ASKED)}
+    scheduler.running = [name, other]
+    assert getattr(scheduler.schedule(), ALLOWED) == {name: (2, ASKED), other: (4, ASKED)}
+
+
+def test_a_request_that_waits_does_not_lengthen_the_drafts_of_others() -> None:
+    scheduler, (_, other) = with_requests(Synchronous, 4, 2)
+    assert scheduler.schedule().num_spec_tokens_to_schedule == 4
+    scheduler.running = [other]
+    assert scheduler.schedule().num_spec_tokens_to_schedule == 2
+
+
+def test_where_no_draft_is_left_nothing_is_said_to_have_been_allowed() -> None:
+    scheduler, (chunked, preempted) = with_requests(Synchronous, 2, 2)
+    scheduler.schedule()
+    scheduler.requests[chunked].is_prefill_chunk = True
+    scheduler.preempted = {preempted}
+    assert getattr(scheduler.schedule(), ALLOWED) == {}
+
+
+def test_only_traced_requests_are_reported() -> None:
     scheduler, (name,) = with_requests(Synchronous, 2)
     scheduler.requests["cmpl-other"] = scheduler.requests[name]
     scheduler.running = ["cmpl-other"]

@@ -73,7 +73,7 @@ def test_a_server_that_differs_is_left_as_it_is(server: Any, words: str) -> None
     assert str(refusal.value).endswith(".") and "\n" not in str(refusal.value)
 
 
-def test_v2s_runner_is_told_by_its_module() -> None:
+def test_v2s_runner_is_known_by_its_module() -> None:
     v2 = type("GPUModelRunner", (), {"__module__": "vllm.v1.worker.gpu.model_runner"})
     on_cpu = type("CPUModelRunner", (v2,), {"__module__": "vllm.v1.worker.cpu.model_runner"})
     v1 = type("GPUModelRunner", (), {"__module__": "vllm.v1.worker.gpu_model_runner"})

@@ -42,7 +42,26 @@ V2, V2_SPEC = "v1/worker/gpu", "v1/worker/gpu/spec_decode"
 PROTOCOL = "entrypoints/generate/base/protocol.py"
 CHAT = "entrypoints/openai/chat_completion/protocol.py"
 
+SCHEDULER, SAMPLING = "v1/core/sched/scheduler.py", "sampling_params.py"
+PROCESSORS = "v1/sample/logits_processor"
+
 FUNCTIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "config/scheduler.py": {"SchedulerConfig.get_scheduler_cls": ("self",)},
+    SAMPLING: {"SamplingParams._validate_spec_decode": ("self", "speculative_config")},
+    SCHEDULER: {
+        "Scheduler._update_after_schedule": ("self", "scheduler_output"),
+        "Scheduler.update_draft_token_ids": ("self", "draft_token_ids"),
+    },
+    "v1/core/sched/async_scheduler.py": {
+        "AsyncScheduler._update_after_schedule": ("self", "scheduler_output"),
+    },
+    f"{PROCESSORS}/__init__.py": {
+        "build_logitsprocs": ("vllm_config", "device", "is_pin_memory"),
+    },
+    f"{PROCESSORS}/builtin.py": {
+        "MinPLogitsProcessor.__init__": ("self", "vllm_config", "device", "is_pin_memory"),
+        "LogitBiasLogitsProcessor.__init__": ("self", "_", "device", "is_pin_memory"),
+    },
     "v1/sample/rejection_sampler.py": {
         "rejection_sample": hooks.REJECTION_SAMPLE_ARGUMENTS,
         "generate_uniform_probs": (),
@@ -87,14 +106,31 @@ in this order."""
 
 ATTRIBUTES = {
     "config/cache.py:CacheConfig": ("enable_prefix_caching",),
-    "config/parallel.py:ParallelConfig": ("tensor_parallel_size", "rank"),
-    "config/vllm.py:VllmConfig": ("model_config", "parallel_config", "speculative_config"),
+    "config/parallel.py:ParallelConfig": ("data_parallel_size", "rank", "tensor_parallel_size"),
+    "config/scheduler.py:SchedulerConfig": ("async_scheduling", "max_num_seqs", "scheduler_cls"),
+    "config/vllm.py:VllmConfig": (
+        "model_config", "num_speculative_tokens", "parallel_config", "scheduler_config",
+        "speculative_config", "use_v2_model_runner",
+    ),
     "config/speculative.py:SpeculativeConfig": (
         "method", "model", "num_speculative_tokens", "draft_model_config", "draft_sample_method",
-        "rejection_sample_method", "enable_adaptive_verification",
+        "rejection_sample_method", "enable_adaptive_verification", "parallel_drafting",
     ),
-    "v1/core/sched/output.py:SchedulerOutput": ("finished_req_ids",),
+    f"{SAMPLING}:SamplingParams": (
+        "extra_args", "logit_bias", "min_p", "temperature", "top_p",
+    ),
+    f"{SCHEDULER}:Scheduler": (
+        "dynamic_sd_lookup", "num_spec_tokens", "requests", "running", "scheduler_config",
+        "vllm_config",
+    ),
+    "v1/core/sched/output.py:NewRequestData": ("req_id",),
+    "v1/core/sched/output.py:SchedulerOutput": (
+        "finished_req_ids", "num_scheduled_tokens", "num_spec_tokens_to_schedule",
+        "preempted_req_ids", "scheduled_new_reqs",
+    ),
+    "v1/outputs.py:DraftTokenIds": ("req_ids",),
     "v1/outputs.py:SamplerOutput": ("sampled_token_ids",),
+    "v1/request.py:Request": ("is_prefill_chunk", "sampling_params", "spec_token_ids"),
     "v1/sample/metadata.py:SamplingMetadata": (
         "all_greedy", "all_random", "generators", "temperature",
     ),

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 TOP = 5
+NUM_FLOATS, NUM_INTS = 3, 3
+"""Columns of `Gathered` in front of the target's best tokens."""
+
 MAX_BYTES = 64 * 2**20
 """Of logits that are gathered at a time: a server keeps no memory for us."""
 
@@ -23,7 +26,7 @@ class Verification:
 
     `logits` is what the sampler judged by, after temperature, top-p and the rest; `draft_logits`
     the drafter's before temperature, None for lookups and greedy drafts. Row `start + i` judges the
-    draft token that stands in row `start + i + 1` of `draft_sampled`; -1 is a placeholder.
+    draft token in row `start + i + 1` of `draft_sampled`; -1 is a placeholder.
     `verified` is the same, with -1 also where a structured output's grammar ruled a token out.
     """
 
@@ -46,8 +49,8 @@ class Gathered:
     one that was verified, its position, the target's best tokens. `lengths`: tokens per draft.
     """
 
-    floats: Any  # [R, K, 3 + TOP] float32
-    ints: Any  # [R, K, 3 + TOP] int32
+    floats: Any  # [R, K, NUM_FLOATS + TOP] float32
+    ints: Any  # [R, K, NUM_INTS + TOP] int32
     lengths: Any  # [R] int32
 
 

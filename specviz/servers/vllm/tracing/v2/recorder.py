@@ -3,7 +3,8 @@
 A worker runs `execute_model` (forward), `sample` (which verifies in `RejectionSampler._verify`,
 in chunks if the vocabulary is large) and the speculator's `propose`, one after the other in one
 thread. The recorder wraps each. In the step it only issues work; the spool's thread waits for the
-copies and makes the lines, which `tracing.recorder` describes.
+copies and makes the lines. `lines` says what they hold; `t_ms` is when a line was made, soon after
+its step.
 """
 
 from __future__ import annotations
@@ -16,16 +17,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from specviz.servers.vllm.scheduler.scheduler import ALLOWED
 from specviz.servers.vllm.tracing.keys import PREFIX, key_of
-from specviz.servers.vllm.tracing.lines import NOTHING, Json, StepRecord, line
-from specviz.servers.vllm.tracing.spool import SpoolWriter
+from specviz.servers.vllm.tracing.lines import LOOKUPS, NOTHING, Json, StepRecord, line
+from specviz.servers.vllm.tracing.spool import SpoolWriter, failure
 from specviz.servers.vllm.tracing.v2.device import Copy, Device, Mark
 from specviz.servers.vllm.tracing.v2.gathered import Gathered, Verification, gather
 from specviz.servers.vllm.tracing.v2.rule import Rule, Sampling, judged
 
 logger = logging.getLogger("vllm.specviz")
-
-LOOKUPS = ("ngram", "ngram_gpu")
 
 
 @dataclass
@@ -40,27 +40,24 @@ class TracedRequest:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The traced requests of one step, in batch order: positions and request states."""
+class Row:
+    """A traced request in one step: its position in the batch, the slot of its state in the runner,
+    and the K that the policy allowed for the draft that this step verifies, with its reason."""
 
-    positions: list[int]
-    states: list[int]
-    requests: list[TracedRequest]
+    position: int
+    state: int
+    request: TracedRequest
+    allowed: tuple[int, str] | None
 
 
 @dataclass
 class View:
-    """What `_verify` was seen to do in this step, for the requests of `rows`."""
+    """What `_verify` was seen to do in this step, for the requests of `rows`, in batch order."""
 
-    rows: Rows
+    rows: list[Row]
     parts: list[Gathered] = field(default_factory=list)
     has_draft_logits: bool = False
     is_broken: bool = False
-
-    @property
-    def states(self) -> set[int]:
-        """The traced request states."""
-        return set(self.rows.states)
 
 
 @dataclass(frozen=True)
@@ -91,6 +88,7 @@ class Recorder:
         self._requests: dict[str, TracedRequest] = {}
         self._view: View | None = None
         self._began: Mark = None
+        self._allowed: dict[str, tuple[int, str]] = {}  # of this step, where there is a policy
 
     def around_execute_model(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """Note who asks for a trace, who is done, and when the step began."""
@@ -104,6 +102,7 @@ class Recorder:
                 for request_id in scheduler_output.finished_req_ids:
                     if request := self._requests.pop(request_id, None):
                         self._writer.finish(request.key)
+                self._allowed = getattr(scheduler_output, ALLOWED, {})
                 self._began = self._device.mark()
             return original(scheduler_output, *args, **kwargs)
 
@@ -114,7 +113,8 @@ class Recorder:
 
         @functools.wraps(original)
         def sample(hidden_states: Any, input_batch: Any, *args: Any, **kwargs: Any) -> Any:
-            if not self._requests or not (rows := self._rows(input_batch)).positions:
+            rows = self._rows(input_batch)
+            if not rows:
                 return original(hidden_states, input_batch, *args, **kwargs)
             self._view = view = View(rows)
             try:
@@ -143,28 +143,28 @@ class Recorder:
 
         @functools.wraps(original)
         def propose(input_batch: Any, *args: Any, **kwargs: Any) -> Any:
-            if not self._requests or not (rows := self._rows(input_batch)).positions:
+            rows = self._rows(input_batch)
+            if not rows:
                 return original(input_batch, *args, **kwargs)
             began = self._device.mark()
             drafted = original(input_batch, *args, **kwargs)
             drafting = began, self._device.mark()
-            for request in rows.requests:
-                request.drafting = drafting
+            for row in rows:
+                row.request.drafting = drafting
             return drafted
 
         return propose
 
-    def _rows(self, input_batch: Any) -> Rows:
-        found = [
-            (row, int(input_batch.idx_mapping_np[row]), request)
-            for row, request_id in enumerate(input_batch.req_ids)
+    def _rows(self, input_batch: Any) -> list[Row]:
+        """The traced requests of the batch, in its order."""
+        if not self._requests:
+            return []
+        states = input_batch.idx_mapping_np
+        return [
+            Row(position, int(states[position]), request, self._allowed.get(request_id))
+            for position, request_id in enumerate(input_batch.req_ids)
             if (request := self._requests.get(request_id))
         ]
-        return Rows(
-            [position for position, _, _ in found],
-            [state for _, state, _ in found],
-            [request for _, _, request in found],
-        )
 
     def _guarded(self, view: View, action: Callable[..., None], *args: Any) -> None:
         """Run `action`; its failure costs the traces a step, not the server its life."""
@@ -175,15 +175,15 @@ class Recorder:
         except Exception as error:
             view.is_broken = True
             logger.exception("specviz could not trace this step")
-            failure = {"error": f"{type(error).__name__}: {error}"}
-            for request in view.rows.requests:
-                self._writer.append(request.key, lambda: failure)
+            failed = failure(error)
+            for row in view.rows:
+                self._writer.append(row.request.key, lambda: failed)
 
     def _gather(self, view: View, args: tuple[Any, ...], processed_logits: Any) -> None:
         """`args` are those of `_verify`; see `seam.VERIFY_ARGUMENTS`."""
         draft_logits, draft_sampled, positions, starts, states, states_np = args[1:7]
-        traced = view.states
-        wanted = [row for row, state in enumerate(states_np) if int(state) in traced]
+        traced = {row.state for row in view.rows}
+        wanted = [position for position, state in enumerate(states_np) if int(state) in traced]
         if not wanted:
             return
         seen = Verification(
@@ -191,20 +191,19 @@ class Recorder:
             self._runner.sampler.sampling_states.temperature.gpu,
         )  # fmt: skip
         view.has_draft_logits = draft_logits is not None
-        rows, k = self._device.index(wanted), self._runner.num_speculative_steps
-        view.parts.append(gather(seen, rows, k, blockwise=self._rule.is_blockwise))
+        index, k = self._device.index(wanted), self._runner.num_speculative_steps
+        view.parts.append(gather(seen, index, k, blockwise=self._rule.is_blockwise))
 
     def _send(self, view: View, result: tuple[Any, Any, Any]) -> None:
-        rows = view.rows
         ended = self._device.mark()  # before the copy, so that it has passed when the copy has
         output, num_sampled, _ = result
-        index = self._device.index(rows.positions)
+        index = self._device.index([row.position for row in view.rows])
         tensors = [num_sampled[index], output.sampled_token_ids[index], *_columns(view.parts)]
         step = StepCopy(self._device.copy(tensors), self._began, ended)
-        for row, (state, request) in enumerate(zip(rows.states, rows.requests, strict=True)):
-            sampling = self._sampling(state, view)
-            make = functools.partial(self._line, request, step, row, sampling, request.drafting)
-            self._writer.append(request.key, make)
+        for at, row in enumerate(view.rows):
+            sampling, drafting = self._sampling(row.state, view), row.request.drafting
+            make = functools.partial(self._line, row, step, at, sampling, drafting)
+            self._writer.append(row.request.key, make)
 
     def _sampling(self, state: int, view: View) -> Sampling:
         states = self._runner.sampler.sampling_states
@@ -217,19 +216,21 @@ class Recorder:
 
     def _line(
         self,
-        request: TracedRequest,
+        row: Row,
         step: StepCopy,
-        row: int,
+        at: int,
         sampling: Sampling,
         drafting: tuple[Mark, Mark] | None,
     ) -> Json | None:
-        """In the spool's thread. None: a partial prefill, whose sample is thrown away."""
-        num_sampled, sampled, *drafts = (column[row] for column in step.numbers)
+        """In the spool's thread. `at` is the request's row in the copies. None: a partial prefill,
+        whose sample is thrown away."""
+        num_sampled, sampled, *drafts = (column[at] for column in step.numbers)
         if not num_sampled:
             return None
         found, elapsed_ms = NOTHING, self._device.elapsed_ms
         if drafts and (length := drafts[2]) > 0:
             found = judged(self._rule, sampling, drafts[0][:length], drafts[1][:length])
+        request = row.request
         last, request.last = request.last, step.ended
         record = StepRecord(
             step=request.step,
@@ -241,6 +242,7 @@ class Recorder:
             draft_ms=round(elapsed_ms(*drafting), 3) if found.drafted and drafting else None,
             verify_ms=round(elapsed_ms(step.began, step.ended), 3),
             wall_ms=None if last is None else round(elapsed_ms(last, step.ended), 3),
+            allowed=row.allowed,
         )
         request.step += 1
         return line(record)

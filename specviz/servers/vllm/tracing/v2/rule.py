@@ -16,10 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specviz.servers.vllm.tracing.lines import Judged
+from specviz.servers.vllm.tracing.v2.gathered import NUM_FLOATS, NUM_INTS
 from specviz.servers.vllm.tracing.v2.uniform import uniform
-
-NUM_FLOATS, NUM_INTS = 3, 3
-"""Columns of `gathered.Gathered` in front of the target's best tokens."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,8 @@ def judged(
     floats: Sequence[Sequence[float]],
     ints: Sequence[Sequence[int]],
 ) -> Judged:
-    """The draft of one request, a row per draft token; it ends at a placeholder.
+    """The draft of one request; it ends at a placeholder. `floats` and `ints` have a row per draft
+    token, with the columns of `gathered.Gathered`.
 
     A token that a grammar has ruled out is rejected without a draw.
     """
@@ -85,11 +84,10 @@ def judged(
 def _draft_probs(
     sampling: Sampling, floats: Sequence[Sequence[float]]
 ) -> list[float | None] | None:
-    """The drafter's; None where it keeps none and the rule does not take the draft as certain."""
+    """The drafter's; None where it keeps none, which above temperature 0 counts as certain."""
     if sampling.has_draft_logits:
         return [math.exp(row[1]) for row in floats]
-    is_certain = sampling.is_lookup or not sampling.is_greedy
-    return [1.0] * len(floats) if is_certain else None
+    return [1.0] * len(floats) if sampling.is_lookup else None
 
 
 def _u(rule: Rule, sampling: Sampling, at: int, position: int) -> float:
