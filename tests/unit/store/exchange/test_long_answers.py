@@ -1,4 +1,4 @@
-"""Exports of more text than DuckDB may hold at once."""
+"""Exports and imports of more text than DuckDB may hold at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from store_samples import new_run
 
 from specviz.config import Prompt, RunStatus
 from specviz.store import open_store
-from specviz.store.exchange import Format, export, portions
+from specviz.store.exchange import Format, export, import_file, portions
 from specviz.store.file import database
 from specviz.store.runs.run_json import RecordedRequest
 from specviz.trace import EmittedToken, Fidelity, Origin, RequestFinished, RequestStarted, Step
@@ -44,11 +44,15 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("kind", [Format.JSONL, Format.CSV, Format.PARQUET])
-def test_it_takes_little_more_memory_than_the_longest_answers(
+def test_they_go_out_and_come_back_in_as_much_memory_as_they_take_once(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Format
 ) -> None:
     monkeypatch.setitem(database.SETTINGS, "memory_limit", "60MB")
     monkeypatch.setattr(portions, "BYTES_AT_ONCE", 4 * LENGTH)
+    file = tmp_path / "file"
     with open_store(path) as store:
-        done = export(store, None, kind, tmp_path / "file")
+        done = export(store, None, kind, file)
     assert done.rows == {"runs": 1, "requests": ANSWERS, "steps": ANSWERS}
+    if kind is not Format.CSV:  # a CSV does not come back
+        with open_store(tmp_path / "other.duckdb") as other:
+            assert import_file(other, file).rows == 1 + 2 * ANSWERS
