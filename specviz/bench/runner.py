@@ -49,7 +49,6 @@ Note = Callable[[str], None]
 OpenTimedArm = Callable[[RunConfig, Note], Awaitable[TimedArm]]
 
 WARM_UP_TOKENS = 32
-PAUSE_POLL_S = 0.1
 INTERRUPTED = "The pass was interrupted: it is measured again from its beginning."
 FAILURES_IN_A_ROW = 5
 """After this many an arm is given up."""
@@ -186,7 +185,9 @@ class Bench:
         try:
             arm = await open_arm(index, config, tally, open_timed, note)
         except SpecvizError as error:
-            self._give_up(index, str(error))
+            self._mark_failed(index, str(error))
+            row = self.opened.get(index) or arm_row(index, tally.name, config)
+            self.log.arm(replace(row, error=str(error)))
             return None
         opened.push_async_callback(arm.close)
         tally.phase, tally.note = "waiting", None
@@ -206,8 +207,7 @@ class Bench:
             await self._warm_up(stage, round_.arm)
             await round_.begin(self.log, self.plan)
         for number, block in enumerate(blocks(len(self.conversations), stage.load)):
-            one_block = stage.load.concurrency is None  # then repetitions take turns
-            turn = stage.repetition if one_block else number
+            turn = number + stage.repetition  # a round may have one block only
             for index in turns_of_arms(tuple(rounds), turn):
                 await self._block(stage, rounds[index], block, number)
         for round_ in rounds.values():
@@ -241,7 +241,7 @@ class Bench:
                 began = time.monotonic()
                 async with round_.watched():
                     await under_way.run(stage.load, rng)
-                wall_s = time.monotonic() - began
+                    wall_s = time.monotonic() - began
             measured = round_.measured(talks, answers, wall_s, under_way.phase_ms)
             self.repeats.seen(self.repeats.watch.end(measured))
             count = len(talks) - len(under_way.rest)
@@ -255,10 +255,7 @@ class Bench:
         """Wait while paused; False once the arm or the benchmark is at its end."""
         if self.control.is_paused:
             self.repeats.seen(await self.repeats.watch.settle())
-        while self.control.is_paused and self.control.stop_reason is None:
-            self.tally.phase = BenchPhase.PAUSED
-            await asyncio.sleep(PAUSE_POLL_S)
-        self.tally.phase = BenchPhase.RUNNING
+        await self.control.until_unpaused(self.tally)
         budget = self.plan.time_budget_s
         if budget is not None and self.tally.elapsed_s > budget:
             self.control.stop_reason = (
@@ -285,20 +282,23 @@ class Bench:
         round_.arm.failures += 1
         if round_.arm.failures >= FAILURES_IN_A_ROW:
             self._give_up(
-                round_.arm.index,
+                round_.arm,
                 f"{FAILURES_IN_A_ROW} requests in a row failed, the last one: {answered.error}",
             )
 
     async def _look_after(self, arm: BenchArm) -> None:
         """After a failure: is the server still there?"""
         if arm.is_suspect and arm.tally.error is None and (reason := await arm.why_dead()):
-            self._give_up(arm.index, reason)
+            self._give_up(arm, reason)
 
-    def _give_up(self, index: int, reason: str) -> None:
-        """Mark an arm; the others go on."""
+    def _give_up(self, arm: BenchArm, reason: str) -> None:
+        """Mark an arm that was open; the others go on."""
+        self._mark_failed(arm.index, reason)
+        self.log.arm(arm.row(reason))
+
+    def _mark_failed(self, index: int, reason: str) -> None:
         tally = self.tally.arms[index]
         tally.error, tally.phase = reason, "failed"
-        self.log.arm(arm_row(index, tally.name, self.plan.arms[index].config, error=reason))
 
     async def _warm_up(self, stage: Stage, arm: BenchArm) -> None:
         """Unmeasured requests in the stage's shape, once per arm, temperature and load."""
@@ -332,7 +332,7 @@ class Bench:
             short = list(block.rest)
         errors = [answer.error for answer in answers if answer.error]
         if errors and len(errors) == len(answers):
-            self._give_up(arm.index, f"No warm-up request was answered: {errors[-1]}")
+            self._give_up(arm, f"No warm-up request was answered: {errors[-1]}")
         arm.warm.add(shape)
         arm.tally.note = None
 
