@@ -394,7 +394,6 @@ def exchange_memory(figures: Figures) -> str:
             f"{name}, {data['bytes'] / 1e6:,.0f} MB",
             what,
             f"{done['file_bytes'] / 1e6:,.0f}",
-            number(done["s"], 0),
             f"{done['before_bytes'] / 1e6:,.0f}",
             f"{done['peak_bytes'] / 1e6:,.0f}",
         ]
@@ -405,7 +404,6 @@ def exchange_memory(figures: Figures) -> str:
         "what, and its size in memory",
         "",
         "file, MB",
-        "s",
         "memory before, MB",
         "memory at most, MB",
     ]
