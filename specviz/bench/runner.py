@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from specviz.analysis.benchmark.disturbance import NOT_WATCHED
+from specviz.analysis.text import counted
 from specviz.bench.arm import BenchArm, arm_row, as_opened, open_arm
 from specviz.bench.block import Answered, Block
 from specviz.bench.control import Control
@@ -276,5 +277,7 @@ def outcome(bench: Bench) -> tuple[RunStatus, str | None]:
     if errors:
         return RunStatus.PARTIAL, " ".join(errors)
     if missing > bench.refused:
-        return RunStatus.PARTIAL, f"{missing} requests failed: resume to send them again."
+        again = "it" if missing == 1 else "them"
+        sentence = f"{counted(missing, 'request')} failed: resume to send {again} again."
+        return RunStatus.PARTIAL, sentence
     return RunStatus.FINISHED, None
