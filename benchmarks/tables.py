@@ -406,6 +406,28 @@ def mutated_input(figures: Figures) -> str:
     return with_source(figures, markdown(head, rows))
 
 
+def exchange_memory(figures: Figures) -> str:
+    rows = [
+        [
+            f"{name}, {data['bytes'] / 1e6:,.0f} MB",
+            what,
+            f"{done['file_bytes'] / 1e6:,.0f}",
+            f"{done['before_bytes'] / 1e6:,.0f}",
+            f"{done['peak_bytes'] / 1e6:,.0f}",
+        ]
+        for name, data in figures["data"].items()
+        for what, done in data["done"].items()
+    ]
+    head = [
+        "what, and its size in memory",
+        "",
+        "file, MB",
+        "memory before, MB",
+        "memory at most, MB",
+    ]
+    return with_source(figures, markdown(head, rows))
+
+
 def kills(figures: Figures) -> str:
     done = figures["suites"]["kills"]["kills"]
     rows = [[name.replace("_", " "), f"{count}"] for name, count in done.items()]
@@ -463,6 +485,7 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "sql_snapshot": {"questions": sql_snapshot},
     "hostile_sql": {"statements": hostile_sql},
     "hostile_input": {"mutated": mutated_input, "kills": kills},
+    "exchange_memory": {"peaks": exchange_memory},
     "soak": {"held": soak},
     "first_token": {"first-minute": first_minute},
     "tracing_cost": {"ratios": tracing_cost},

@@ -22,7 +22,7 @@ from litellm.integrations.custom_logger import CustomLogger
 RULE = json.loads(Path(__file__).with_name("routing.json").read_text(encoding="utf-8"))
 PLAIN, SPECULATING = f"{RULE['model']}/plain", f"{RULE['model']}/speculating"
 FORGOTTEN_AFTER_S = 900.0
-"""A request whose end LiteLLM never told is no longer counted."""
+"""A request whose end LiteLLM never reports is then no longer counted."""
 
 
 def group_of(request, in_flight):

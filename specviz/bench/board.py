@@ -9,7 +9,6 @@ import asyncio
 import logging
 import threading
 import uuid
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 
@@ -19,6 +18,7 @@ from specviz.bench.located import located
 from specviz.bench.plan import Plan
 from specviz.bench.plan_toml import parse_plan, plan_to_toml
 from specviz.bench.progress import BenchPhase, Progress
+from specviz.bench.requests_left import RequestsLeft
 from specviz.bench.runner import Bench, Note, OpenTimedArm, outcome
 from specviz.bench.tally import ArmTally, Tally
 from specviz.config import RunConfig, RunStatus
@@ -29,7 +29,7 @@ from specviz.opening import TimedArm, open_timed_arm
 from specviz.paths import LOGS
 from specviz.prompts.sets import Conversation, load_conversations
 from specviz.servers.launch.pool import ServerPool
-from specviz.store import DoneRequest, Store
+from specviz.store import Store
 from specviz.store.benchmarks.reads import (
     read_arms,
     read_benchmark,
@@ -111,8 +111,11 @@ class BenchBoard:
             bench = self._bench(benchmark_id, plan, row.servers_at_once, conversations)
             bench.log.reopen()
             bench.opened = self._store.read(read_arms, benchmark_id)
-            self._take_up_done(bench, self._store.read(read_done, benchmark_id))
-            bench.take_up_repeats(self._store.read(read_disturbed, benchmark_id))
+            bench.left.take_up(self._store.read(read_done, benchmark_id), bench.log)
+            for arm, count in bench.left.done_by_arm().items():
+                bench.tally.arms[arm].done = count
+            disturbed = self._store.read(read_disturbed, benchmark_id)
+            bench.repeats.disturbed += bench.left.disturbed(disturbed)
             self._launch(bench)
 
     def pause(self, benchmark_id: str) -> None:
@@ -170,29 +173,15 @@ class BenchBoard:
         conversations: Sequence[Conversation],
     ) -> Bench:
         bench = Bench(
-            benchmark_id,
-            plan,
-            at_once,
-            conversations,
+            RequestsLeft(benchmark_id, plan, at_once, conversations),
             self._store.benchmark_log(benchmark_id),
             Tally(benchmark_id, plan.name, [ArmTally(name, 0) for name in plan.arm_names]),
             Control(),
             self._measuring_lock,
         )
-        for arm, planned in bench.planned().items():
+        for arm, planned in bench.left.planned().items():
             bench.tally.arms[arm].planned = planned
         return bench
-
-    def _take_up_done(self, bench: Bench, requests: Sequence[DoneRequest]) -> None:
-        answers: dict[tuple[str, int], dict[int, str]] = defaultdict(dict)
-        for request in requests:
-            answers[request.round_id, request.prompt_index][request.turn] = request.answer
-        bench.done = {
-            key: tuple(turns[turn] for turn in sorted(turns)) for key, turns in answers.items()
-        }
-        bench.restart_passes()
-        for arm, count in bench.done_by_arm().items():
-            bench.tally.arms[arm].done = count
 
     def _launch(self, bench: Bench) -> None:
         self._benches[bench.benchmark_id] = bench

@@ -7,6 +7,10 @@ import threading
 
 from specviz.bench.load.load import Load
 from specviz.bench.load.traffic import Traffic
+from specviz.bench.progress import BenchPhase
+from specviz.bench.tally import Tally
+
+PAUSE_POLL_S = 0.1
 
 
 class Control:
@@ -49,6 +53,13 @@ class Control:
             if self._running is not None:
                 loop, task = self._running
                 loop.call_soon_threadsafe(task.cancel)
+
+    async def until_unpaused(self, tally: Tally) -> None:
+        """Wait while it is paused, or until it is to stop."""
+        while self.is_paused and self.stop_reason is None:
+            tally.phase = BenchPhase.PAUSED
+            await asyncio.sleep(PAUSE_POLL_S)
+        tally.phase = BenchPhase.RUNNING
 
     def attach(self) -> None:
         """Called by the benchmark's task: what `cancel` ends."""

@@ -56,5 +56,5 @@ def compact(values: Sequence[int]) -> str:
 
 
 def parts(text: str) -> list[str]:
-    """What stands between commas or semicolons, without empty pieces."""
+    """What is between commas or semicolons, without empty pieces."""
     return [part.strip() for part in re.split(r"[,;]", text) if part.strip()]

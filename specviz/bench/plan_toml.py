@@ -28,18 +28,18 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
 from dataclasses import asdict, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import tomli_w
 
 from specviz.analysis.benchmark.results import Slo
+from specviz.bench import toml_values as toml
 from specviz.bench.load.load import Load
 from specviz.bench.load.load_toml import traffic_of, traffic_table
 from specviz.bench.plan import Grid, Plan, PlanArm
+from specviz.bench.toml_values import Table
 from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
 from specviz.methods import Method
@@ -51,10 +51,11 @@ MAX_CHARACTERS = 64 * 1024
 MAX_DOTS = 1_000
 """Per line: tomllib's time grows with the square of the parts of a dotted key."""
 
+_WHOLE_NUMBERS = ("warmup", "repetitions", "max_tokens", "seed", "servers_at_once")
 _PLAN_KEYS = {
     *("name", "arms", "prompts", "slo", "concurrency", "request_rate", "temperatures", "grid"),
-    *("warmup", "repetitions", "max_tokens", "time_budget_minutes", "servers_at_once", "seed"),
-    "traffic",
+    *("time_budget_minutes", "traffic"),
+    *_WHOLE_NUMBERS,
 }
 _ARM_KEYS = {
     *("engine", "method", "k", "model", "draft", "server_url", "vllm_flags", "options"),
@@ -66,9 +67,6 @@ _STARTED_OR_ADDRESSED = {
 """What an arm on a named server does not decide."""
 _PROMPT_KEYS = {"file", "format", "count", "weights", "seed"}
 _SLO_KEYS = {"ttft_ms", "tpot_ms", "e2el_ms"}
-
-Table = Mapping[str, Any]
-Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def read_plan(path: Path) -> Plan:
@@ -93,29 +91,25 @@ def parse_plan(text: str, folder: Path | None = None) -> Plan:
         raise UsageError(f"The plan is not TOML: {error}.") from error
     except RecursionError as error:
         raise UsageError("The plan is not TOML: its arrays are nested too deep.") from error
-    _check_keys(table, _PLAN_KEYS, "the plan")
-    numbers = ("warmup", "repetitions", "max_tokens", "seed", "servers_at_once")
-    given: dict[str, Any] = {name: table[name] for name in numbers if name in table}
-    for name, value in given.items():
-        _check(isinstance(value, int) and not isinstance(value, bool), name, "a whole number")
+    toml.check_keys(table, _PLAN_KEYS, "the plan")
+    given: dict[str, Any] = {
+        name: toml.whole_number(table[name], name) for name in _WHOLE_NUMBERS if name in table
+    }
     if "time_budget_minutes" in table:
-        minutes = _number(table["time_budget_minutes"], "time_budget_minutes")
+        minutes = toml.number(table["time_budget_minutes"], "time_budget_minutes")
         given["time_budget_s"] = round(60 * minutes, 6)  # whole seconds stay whole
     return Plan(
-        name=_text(table.get("name", "Benchmark"), "name"),
+        name=toml.text(table.get("name", "Benchmark"), "name"),
         arms=_arms(table.get("arms", []), folder),
-        prompts=_prompts(_table(table.get("prompts", {}), "prompts"), folder),
+        prompts=_prompts(toml.table(table.get("prompts", {}), "prompts"), folder),
         loads=_loads(table),
-        temperatures=tuple(
-            _number(value, "temperatures")
-            for value in _list(table.get("temperatures", [0.0]), "temperatures")
-        ),
+        temperatures=toml.numbers(table.get("temperatures", [0.0]), "temperatures"),
         traffic=tuple(
-            traffic_of(_table(one, f"traffic {number}"), f"traffic {number}", folder)
-            for number, one in enumerate(_list(table.get("traffic", []), "traffic"), start=1)
+            traffic_of(toml.table(one, f"traffic {number}"), f"traffic {number}", folder)
+            for number, one in enumerate(toml.array(table.get("traffic", []), "traffic"), start=1)
         ),
-        grid=_choice(Grid, table.get("grid", "full"), "grid"),
-        slo=_slo(_table(table.get("slo", {}), "slo")),
+        grid=toml.choice(Grid, table.get("grid", "full"), "grid"),
+        slo=_slo(toml.table(table.get("slo", {}), "slo")),
         **given,
     )
 
@@ -173,23 +167,23 @@ def _arm_table(arm: PlanArm) -> dict[str, Any]:
 def _arms(given: Any, folder: Path | None) -> tuple[PlanArm, ...]:
     return tuple(
         arm
-        for number, table in enumerate(_list(given, "arms"), start=1)
-        for arm in _arms_of(_table(table, f"arm {number}"), f"arm {number}", folder)
+        for number, table in enumerate(toml.array(given, "arms"), start=1)
+        for arm in _arms_of(toml.table(table, f"arm {number}"), f"arm {number}", folder)
     )
 
 
 def _arms_of(table: Table, where: str, folder: Path | None) -> list[PlanArm]:
     """The arms of one [[arms]] entry: one, or one per K."""
-    _check_keys(table, _ARM_KEYS, where)
+    toml.check_keys(table, _ARM_KEYS, where)
     given = table.get("k")
     ks = given if isinstance(given, list) else [given]
     if not ks:
         raise UsageError(f"k of {where} is an empty list: give at least one K.")
     base_only = table.get("base_only", False)
-    _check(isinstance(base_only, bool), f"base_only of {where}", "true or false")
+    toml.check(isinstance(base_only, bool), f"base_only of {where}", "true or false")
     server = table.get("server")
     if server is not None:
-        server = _text(server, f"server of {where}")
+        server = toml.text(server, f"server of {where}")
         if wrong := sorted(table.keys() & _STARTED_OR_ADDRESSED):
             raise UsageError(
                 f"{where} is a named server, which runs already: leave {wrong[0]} out."
@@ -200,18 +194,18 @@ def _arms_of(table: Table, where: str, folder: Path | None) -> list[PlanArm]:
 
 def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
     if k is not None:
-        _check(isinstance(k, int) and not isinstance(k, bool), f"k of {where}", "a whole number")
-    engine = _choice(EngineKind, table.get("engine", "embedded"), f"engine of {where}")
-    options = _table(table.get("options", {}), f"options of {where}")
+        toml.whole_number(k, f"k of {where}")
+    engine = toml.choice(EngineKind, table.get("engine", "embedded"), f"engine of {where}")
+    options = toml.table(table.get("options", {}), f"options of {where}")
     options = {name: str(value) for name, value in options.items()}
     if wrong := sorted(options.keys() & {"schedule", "policy"}):
         raise UsageError(f"{wrong[0]} is a key of {where} itself: write it outside of options.")
     if "vllm_flags" in table:
-        options["vllm_flags"] = _text(table["vllm_flags"], f"vllm_flags of {where}")
+        options["vllm_flags"] = toml.text(table["vllm_flags"], f"vllm_flags of {where}")
     if "schedule" in table:
         options["schedule"] = json.dumps(checked_schedule(table["schedule"], k))
     if "policy" in table:
-        file = Path(_text(table["policy"], f"policy of {where}")).expanduser()
+        file = Path(toml.text(table["policy"], f"policy of {where}")).expanduser()
         options["policy"] = str((folder / file if folder else file).resolve())
     url, is_named = table.get("server_url"), "server" in table
     method = table.get("method")
@@ -228,11 +222,11 @@ def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
         raise UsageError(f"{where} is a server that specviz cannot start: give its server_url.")
     return RunConfig(
         engine=engine,
-        method=None if method is None else _choice(Method, method, f"method of {where}"),
+        method=None if method is None else toml.choice(Method, method, f"method of {where}"),
         k=k,
         model=_path(table.get("model"), folder),
         draft=_path(table.get("draft"), folder),
-        server_url=url and _text(url, f"server_url of {where}"),
+        server_url=url and toml.text(url, f"server_url of {where}"),
         traced=False,
         options=options,
     )
@@ -242,92 +236,46 @@ def _path(given: Any, folder: Path | None) -> str | None:
     """A folder on disk, relative to the plan; anything else is a name and stays as it is."""
     if given is None:
         return None
-    name = _text(given, "model and draft")
+    name = toml.text(given, "model and draft")
     found = Path(name) if folder is None else folder / name
     return str(found.resolve()) if found.is_dir() else name
 
 
 def _prompts(table: Table, folder: Path | None) -> PromptSource:
-    _check_keys(table, _PROMPT_KEYS, "prompts")
-    given = {name: table[name] for name in ("count", "seed") if name in table}
+    toml.check_keys(table, _PROMPT_KEYS, "prompts")
+    given: dict[str, Any] = {
+        name: toml.whole_number(table[name], f"{name} of prompts")
+        for name in ("count", "seed")
+        if name in table
+    }
     if "format" in table:
-        given["format"] = _text(table["format"], "format of prompts")
+        given["format"] = toml.text(table["format"], "format of prompts")
     source = PromptSource(
         **given,
         weights={
-            name: _number(weight, f"the weight of {name}")
-            for name, weight in _table(table.get("weights", {}), "weights").items()
+            name: toml.number(weight, f"the weight of {name}")
+            for name, weight in toml.table(table.get("weights", {}), "weights").items()
         },
     )
-    for name, value in (("count", source.count), ("seed", source.seed)):
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        _check(value is None or whole, f"{name} of prompts", "a whole number")
     if "file" not in table:
         return source
-    file = Path(_text(table["file"], "file of prompts")).expanduser()
+    file = Path(toml.text(table["file"], "file of prompts")).expanduser()
     return replace(source, file=str((folder / file if folder else file).resolve()))
 
 
 def _loads(table: Table) -> tuple[Load, ...]:
-    rates = _list(table.get("request_rate", []), "request_rate")
+    rates = toml.numbers(table.get("request_rate", []), "request_rate")
     by_default = [] if rates or table.get("traffic") else [1]
-    concurrency = _list(table.get("concurrency", by_default), "concurrency")
-    for value in concurrency:
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        _check(whole, "concurrency", "a list of whole numbers")
+    concurrency = toml.whole_numbers(table.get("concurrency", by_default), "concurrency")
     return (
         *(Load(concurrency=value) for value in concurrency),
-        *(Load(request_rate=_number(value, "request_rate")) for value in rates),
+        *(Load(request_rate=rate) for rate in rates),
     )
 
 
 def _slo(table: Table) -> Slo:
-    _check_keys(table, _SLO_KEYS, "slo")
-    limits = {name: _number(value, name) for name, value in table.items()}
+    toml.check_keys(table, _SLO_KEYS, "slo")
+    limits = {name: toml.number(value, name) for name, value in table.items()}
     for name, limit in limits.items():
-        _check(limit > 0, f"{name} of slo", "above 0 ms")
+        toml.check(limit > 0, f"{name} of slo", "above 0 ms")
     return Slo(**limits)
-
-
-def _check_keys(table: Table, known: set[str], where: str) -> None:
-    if unknown := sorted(table.keys() - known):
-        raise UsageError(
-            f"{where} has no setting {unknown[0]!r}: use one of {', '.join(sorted(known))}."
-        )
-
-
-def _check(right: bool, name: str, wanted: str) -> None:
-    if not right:
-        raise UsageError(f"{name} must be {wanted}.")
-
-
-def _table(value: Any, name: str) -> dict[str, Any]:
-    _check(isinstance(value, dict), name, "a table")
-    return dict(value)
-
-
-def _list(value: Any, name: str) -> list[Any]:
-    _check(isinstance(value, list), name, "a list")
-    return list(value)
-
-
-def _text(value: Any, name: str) -> str:
-    _check(isinstance(value, str) and bool(value.strip()), name, "text")
-    return str(value)
-
-
-def _number(value: Any, name: str) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    _check(is_number, name, "a number")
-    try:
-        return float(value)
-    except OverflowError:
-        raise UsageError(f"{name} must be a number of less than 300 digits.") from None
-
-
-def _choice(kind: type[Choice], value: Any, name: str) -> Choice:
-    try:
-        return kind(value)
-    except ValueError:
-        names = ", ".join(kind)
-        raise UsageError(f"{name} cannot be {value!r}: use one of {names}.") from None

@@ -23,13 +23,11 @@ from specviz.bench.block import Answered, Block, Talk
 from specviz.bench.control import Control
 from specviz.bench.machine_watch import MachineWatch
 from specviz.bench.plan import Plan
-from specviz.bench.progress import BenchPhase
 from specviz.bench.schedule import Stage
 from specviz.bench.tally import Tally
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.store import BenchmarkLog, BlockRow, SampleRow
 
-PAUSE_POLL_S = 0.1
 STILL_BUSY = 3
 """After so many disturbed windows of repeats in a row the machine is busy for good."""
 
@@ -176,10 +174,7 @@ class Repeats:
     async def _may_go_on(self) -> bool:
         if self.control.is_paused:
             await self._decide(await self.watch.settle())
-        while self.control.is_paused and self.control.stop_reason is None:
-            self.tally.phase = BenchPhase.PAUSED
-            await asyncio.sleep(PAUSE_POLL_S)
-        self.tally.phase = BenchPhase.RUNNING
+        await self.control.until_unpaused(self.tally)
         budget = self.plan.time_budget_s
         in_time = budget is None or self.tally.elapsed_s <= budget
         is_quiet = self._busy_windows < STILL_BUSY

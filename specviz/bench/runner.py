@@ -11,142 +11,74 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from specviz.analysis.benchmark.disturbance import NOT_WATCHED
+from specviz.analysis.text import counted
 from specviz.bench.arm import BenchArm, arm_row, as_opened, open_arm
-from specviz.bench.block import Answered, Block, Talk
+from specviz.bench.block import Answered, Block
 from specviz.bench.control import Control
 from specviz.bench.load.load import Load
-from specviz.bench.load.places import Place
 from specviz.bench.load.traffic import Traffic
 from specviz.bench.machine_watch import MachineWatch
 from specviz.bench.plan import Plan
 from specviz.bench.progress import BenchPhase
-from specviz.bench.repeats import DisturbedBlock, Repeats, sample_row, shortened
+from specviz.bench.repeats import Repeats, sample_row
+from specviz.bench.requests_left import RequestsLeft
 from specviz.bench.rounds import RoundUnderWay
-from specviz.bench.schedule import (
-    Stage,
-    asked,
-    blocks,
-    planned_requests,
-    stages,
-    turns_of_arms,
-)
+from specviz.bench.schedule import Stage, blocks, turns_of_arms
 from specviz.bench.tally import Tally
-from specviz.config import EngineKind, RunConfig, RunStatus, Sampling
+from specviz.config import RunConfig, RunStatus
 from specviz.errors import RequestRefused, SpecvizError
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import TimedArm
-from specviz.prompts.sets import Conversation
-from specviz.store import ArmRow, BenchmarkLog, DisturbedRow
+from specviz.store import ArmRow, BenchmarkLog
 
 Note = Callable[[str], None]
 OpenTimedArm = Callable[[RunConfig, Note], Awaitable[TimedArm]]
 
-WARM_UP_TOKENS = 32
-PAUSE_POLL_S = 0.1
-INTERRUPTED = "The pass was interrupted: it is measured again from its beginning."
 FAILURES_IN_A_ROW = 5
 """After this many an arm is given up."""
 
 
 @dataclass(slots=True)
 class Bench:
-    """A plan with its prompts, the place its samples go to, and what answers them.
+    """The requests that are left, the place their samples go to, and what answers them.
 
-    `done` holds what earlier processes finished, answers by round and prompt; `opened` the arms
-    that they opened, by index.
+    `opened`: the arms that earlier processes opened, by index.
     """
 
-    benchmark_id: str
-    plan: Plan
-    servers_at_once: int
-    conversations: Sequence[Conversation]
+    left: RequestsLeft
     log: BenchmarkLog
     tally: Tally
     control: Control
     measuring_lock: MeasuringLock
-    done: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
     opened: Mapping[int, ArmRow] = field(default_factory=dict)
     refused: int = 0
     repeats: Repeats = field(init=False)
+
+    @property
+    def benchmark_id(self) -> str:
+        return self.left.benchmark_id
+
+    @property
+    def plan(self) -> Plan:
+        return self.left.plan
 
     def __post_init__(self) -> None:
         self.repeats = Repeats(
             self.plan, self.log, self.tally, self.control, self.measuring_lock, MachineWatch()
         )
 
-    @property
-    def stages(self) -> tuple[Stage, ...]:
-        return stages(self.plan, self.servers_at_once)
-
-    def planned(self) -> Counter[int]:
-        """Requests that the plan asks for, by arm. Raises UsageError where the prompts do not
-        suffice."""
-        return planned_requests(self.plan, self.servers_at_once, self.conversations)
-
-    def done_by_arm(self) -> Counter[int]:
-        """Requests that earlier processes finished, by arm."""
-        arm_of = {
-            stage.round_id(self.benchmark_id, arm): arm
-            for stage in self.stages
-            for arm in stage.arms
-        }
-        done: Counter[int] = Counter()
-        for (round_id, _), answers in self.done.items():
-            done[arm_of[round_id]] += len(answers)
-        return done
-
-    def restart_passes(self) -> None:
-        """Passes of traffic that were interrupted begin again: half a ramp measures nothing.
-        Raises StoreError."""
-        for stage in self.stages:
-            if not isinstance(stage.load, Traffic):
-                continue
-            for arm in stage.arms:
-                round_id = stage.round_id(self.benchmark_id, arm)
-                done = [key for key in self.done if key[0] == round_id]
-                if done and self._talks(stage, arm):
-                    self.log.restart_round(round_id, INTERRUPTED)
-                    for key in done:
-                        del self.done[key]
-
-    def take_up_repeats(self, rows: Sequence[DisturbedRow]) -> None:
-        """The disturbed blocks that an earlier process did not measure again."""
-        places = {
-            stage.round_id(self.benchmark_id, arm): (stage, arm)
-            for stage in self.stages
-            for arm in stage.arms
-        }
-        for row in rows:
-            stage, arm = places[row.round_id]
-            turns = defaultdict(list)
-            for prompt_index, turn in row.requests:
-                turns[prompt_index].append(turn)
-            place_of = dict(asked(self.plan, stage, self.conversations))
-            talks = []
-            for prompt_index in sorted(turns, key=[*place_of].index):
-                sent = turns[prompt_index]
-                earlier = self.done[row.round_id, prompt_index][: min(sent)]
-                talk = self._talk(stage, arm, prompt_index, earlier, place_of[prompt_index])
-                talks.append(shortened(talk, max(sent) + 1))
-            run_id = stage.run_id(self.benchmark_id, arm)
-            self.repeats.disturbed.append(
-                DisturbedBlock(
-                    row.block, stage, arm, run_id, row.round_id, tuple(talks), row.taken_share
-                )
-            )
-
     async def run(self, open_arm: OpenTimedArm) -> None:
         """Measure what is missing. Raises CancelledError when cancelled."""
-        self.tally.plan(self._conversations_left())
+        self.tally.plan(self.left.by_load())
         by_group = defaultdict(list)
-        for stage in self.stages:
+        for stage in self.left.stages:
             by_group[stage.group].append(stage)
         for group in by_group.values():
             if self.control.stop_reason is None:
@@ -154,7 +86,7 @@ class Bench:
 
     async def _group(self, group: Sequence[Stage], open_arm: OpenTimedArm) -> None:
         number = group[0].group
-        missing = {arm for stage in group for arm in stage.arms if self._left(stage, arm)}
+        missing = {arm for stage in group for arm in stage.arms if self.left.talks(stage, arm)}
         wanted = sorted(missing | self.repeats.left(number))
         async with AsyncExitStack() as opened:
             self.tally.phase = BenchPhase.STARTING
@@ -186,7 +118,9 @@ class Bench:
         try:
             arm = await open_arm(index, config, tally, open_timed, note)
         except SpecvizError as error:
-            self._give_up(index, str(error))
+            self._mark_failed(index, str(error))
+            row = self.opened.get(index) or arm_row(index, tally.name, config)
+            self.log.arm(replace(row, error=str(error)))
             return None
         opened.push_async_callback(arm.close)
         tally.phase, tally.note = "waiting", None
@@ -198,16 +132,15 @@ class Bench:
         rounds = {
             index: self._round(stage, arms[index])
             for index in stage.arms
-            if index in arms and self._left(stage, index) and arms[index].tally.error is None
+            if index in arms and arms[index].tally.error is None and self.left.talks(stage, index)
         }
         if not rounds or self.control.stop_reason is not None:
             return
         for round_ in rounds.values():
             await self._warm_up(stage, round_.arm)
             await round_.begin(self.log, self.plan)
-        for number, block in enumerate(blocks(len(self.conversations), stage.load)):
-            one_block = stage.load.concurrency is None  # then repetitions take turns
-            turn = stage.repetition if one_block else number
+        for number, block in enumerate(blocks(len(self.left.conversations), stage.load)):
+            turn = number + stage.repetition  # a round may have one block only
             for index in turns_of_arms(tuple(rounds), turn):
                 await self._block(stage, rounds[index], block, number)
         for round_ in rounds.values():
@@ -215,8 +148,7 @@ class Bench:
 
     def _round(self, stage: Stage, arm: BenchArm) -> RoundUnderWay:
         round_id = stage.round_id(self.benchmark_id, arm.index)
-        is_fresh = all(key != round_id for key, _ in self.done)
-        talks = self._talks(stage, arm.index)
+        talks, is_fresh = self.left.talks(stage, arm.index), self.left.is_fresh(round_id)
         return RoundUnderWay(self.benchmark_id, stage, arm, talks, is_fresh=is_fresh)
 
     async def _block(self, stage: Stage, round_: RoundUnderWay, block: range, number: int) -> None:
@@ -241,7 +173,7 @@ class Bench:
                 began = time.monotonic()
                 async with round_.watched():
                     await under_way.run(stage.load, rng)
-                wall_s = time.monotonic() - began
+                    wall_s = time.monotonic() - began
             measured = round_.measured(talks, answers, wall_s, under_way.phase_ms)
             self.repeats.seen(self.repeats.watch.end(measured))
             count = len(talks) - len(under_way.rest)
@@ -255,10 +187,7 @@ class Bench:
         """Wait while paused; False once the arm or the benchmark is at its end."""
         if self.control.is_paused:
             self.repeats.seen(await self.repeats.watch.settle())
-        while self.control.is_paused and self.control.stop_reason is None:
-            self.tally.phase = BenchPhase.PAUSED
-            await asyncio.sleep(PAUSE_POLL_S)
-        self.tally.phase = BenchPhase.RUNNING
+        await self.control.until_unpaused(self.tally)
         budget = self.plan.time_budget_s
         if budget is not None and self.tally.elapsed_s > budget:
             self.control.stop_reason = (
@@ -278,27 +207,30 @@ class Bench:
         tally.failed += 1
         round_.whole = False
         if isinstance(answered.error, RequestRefused):  # nor can its later turns be asked
-            turns = self.conversations[answered.prompt_index].turns
+            turns = self.left.conversations[answered.prompt_index].turns
             self.refused += len(turns) - answered.turn
         else:
             round_.arm.is_suspect = True
         round_.arm.failures += 1
         if round_.arm.failures >= FAILURES_IN_A_ROW:
             self._give_up(
-                round_.arm.index,
+                round_.arm,
                 f"{FAILURES_IN_A_ROW} requests in a row failed, the last one: {answered.error}",
             )
 
     async def _look_after(self, arm: BenchArm) -> None:
         """After a failure: is the server still there?"""
         if arm.is_suspect and arm.tally.error is None and (reason := await arm.why_dead()):
-            self._give_up(arm.index, reason)
+            self._give_up(arm, reason)
 
-    def _give_up(self, index: int, reason: str) -> None:
-        """Mark an arm; the others go on."""
+    def _give_up(self, arm: BenchArm, reason: str) -> None:
+        """Mark an arm that was open; the others go on."""
+        self._mark_failed(arm.index, reason)
+        self.log.arm(arm.row(reason))
+
+    def _mark_failed(self, index: int, reason: str) -> None:
         tally = self.tally.arms[index]
         tally.error, tally.phase = reason, "failed"
-        self.log.arm(arm_row(index, tally.name, self.plan.arms[index].config, error=reason))
 
     async def _warm_up(self, stage: Stage, arm: BenchArm) -> None:
         """Unmeasured requests in the stage's shape, once per arm, temperature and load."""
@@ -307,32 +239,18 @@ class Bench:
             return
         arm.tally.phase, arm.tally.note = "starting", "warming up"
         self.tally.doing = f"warming up {arm.tally.name}"
-        at_once = stage.load.most_at_once
-        count = max(self.plan.warmup, at_once)
-        prompts = asked(self.plan, stage, self.conversations)
-        chosen = [prompts[number % len(prompts)] for number in range(count)]
-        talks = [self._talk(stage, arm.index, index, (), place) for index, place in chosen]
-        short = [
-            replace(
-                talk,
-                conversation=replace(talk.conversation, turns=talk.conversation.turns[:1]),
-                sampling=replace(
-                    talk.sampling, max_tokens=min(WARM_UP_TOKENS, talk.sampling.max_tokens)
-                ),
-            )
-            for talk in talks
-        ]
+        short = self.left.warm_up(stage, arm.index)
         answers: list[Answered] = []
         while short and await self._may_go_on(arm):
             async with self.measuring_lock.hold():
                 block = Block(
                     short, arm.engine.sample, answers.append, lambda: self.control.goes_on
                 )
-                await block.run(Load(concurrency=at_once), random.Random(0))
+                await block.run(Load(concurrency=stage.load.most_at_once), random.Random(0))
             short = list(block.rest)
         errors = [answer.error for answer in answers if answer.error]
         if errors and len(errors) == len(answers):
-            self._give_up(arm.index, f"No warm-up request was answered: {errors[-1]}")
+            self._give_up(arm, f"No warm-up request was answered: {errors[-1]}")
         arm.warm.add(shape)
         arm.tally.note = None
 
@@ -348,40 +266,6 @@ class Bench:
             parts.append(f"run {stage.repetition + 1} of {self.plan.repetitions}")
         self.tally.doing = " · ".join(parts)
 
-    def _talks(self, stage: Stage, arm: int) -> list[Talk]:
-        """The conversations of a round that are not finished yet."""
-        key = stage.round_id(self.benchmark_id, arm)
-        talks = [
-            self._talk(stage, arm, index, self.done.get((key, index), ()), place)
-            for index, place in asked(self.plan, stage, self.conversations)
-        ]
-        return [talk for talk in talks if talk.turns_left]
-
-    def _talk(
-        self, stage: Stage, arm: int, index: int, answers: tuple[str, ...], place: Place | None
-    ) -> Talk:
-        """Only the embedded engine gets a seed: a server would sample each request of a batch
-        separately, which costs time."""
-        conversation = self.conversations[index]
-        longest = self.plan.max_tokens
-        tokens = min(conversation.max_tokens or longest, longest)
-        temperature = stage.temperature if place is None else place.temperature
-        seed = None
-        if temperature > 0 and self.plan.arms[arm].config.engine is EngineKind.EMBEDDED:
-            seed = self.plan.seed * 1_000_003 + index * 1009 + stage.repetition
-        sampling = Sampling(temperature, 1.0, tokens, seed)
-        return Talk(index, conversation, sampling, answers, place)
-
-    def _left(self, stage: Stage, arm: int) -> bool:
-        return bool(self._talks(stage, arm))
-
-    def _conversations_left(self) -> dict[tuple[int, Load | Traffic], int]:
-        left: dict[tuple[int, Load | Traffic], int] = defaultdict(int)
-        for stage in self.stages:
-            for arm in stage.arms:
-                left[arm, stage.load] += len(self._talks(stage, arm))
-        return left
-
 
 def outcome(bench: Bench) -> tuple[RunStatus, str | None]:
     """The status of a benchmark that was not cancelled, and why requests are missing."""
@@ -393,5 +277,7 @@ def outcome(bench: Bench) -> tuple[RunStatus, str | None]:
     if errors:
         return RunStatus.PARTIAL, " ".join(errors)
     if missing > bench.refused:
-        return RunStatus.PARTIAL, f"{missing} requests failed: resume to send them again."
+        again = "it" if missing == 1 else "them"
+        sentence = f"{counted(missing, 'request')} failed: resume to send {again} again."
+        return RunStatus.PARTIAL, sentence
     return RunStatus.FINISHED, None

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from specviz.commands.fleet import checked_fleet
 from specviz.commands.options import DbOption, JsonOption
 from specviz.errors import UsageError
 
@@ -28,16 +29,11 @@ def route(
     as_json: JsonOption = False,
 ) -> None:
     """Configure a proxy that sends each request to a plain or a speculating server of the fleet."""
-    from contextlib import closing
-
     from specviz.deploy.files import write
-    from specviz.fleet.monitor import Monitor
-    from specviz.fleet.named import named_servers
     from specviz.fleet.routing.litellm import litellm_files
     from specviz.fleet.routing.route import route_of
     from specviz.fleet.routing.vllm_router import vllm_router_command
     from specviz.policy.file import read_policy
-    from specviz.store import default_location, open_store
 
     if (litellm is None) == (not vllm_router):
         raise UsageError("Say which proxy: --litellm FOLDER or --vllm-router.")
@@ -46,9 +42,7 @@ def route(
     if litellm is not None and policy is None:
         raise UsageError("LiteLLM needs a rule: name a policy file with --policy.")
     rule = read_policy(policy) if policy is not None else None
-    with open_store(db or default_location()) as store, closing(Monitor()) as monitor:
-        servers = named_servers(store)
-        found = route_of(servers, monitor.check(server.url for server in servers))
+    found = route_of(checked_fleet(db))
     if rule is None or litellm is None:
         argv, paths = vllm_router_command(found), list[Path]()
     else:

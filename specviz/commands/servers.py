@@ -9,16 +9,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from specviz.commands.fleet import checked_fleet, fleet_answer
 from specviz.commands.options import DbOption, JsonOption
 from specviz.commands.routing import route
-
-if TYPE_CHECKING:
-    from specviz.fleet.monitor import Monitor
-    from specviz.store import Location, Store
 
 app = typer.Typer(
     help="The fleet: named inference servers, whether they answer and what they accept.",
@@ -62,7 +59,7 @@ def add(
         labels=label or (),
         baseline_of=baseline_of,
     )
-    found = _answer(
+    found = fleet_answer(
         db,
         lambda store, _: add_answer(store, server),
         lambda app_url, secret: add_there(app_url, server, secret=secret),
@@ -76,7 +73,9 @@ def list_(db: DbOption = None, as_json: JsonOption = False) -> None:
     from specviz.fleet.answers import list_answer
     from specviz.remote.servers import list_there
 
-    found = _answer(db, list_answer, lambda app_url, secret: list_there(app_url, secret=secret))
+    found = fleet_answer(
+        db, list_answer, lambda app_url, secret: list_there(app_url, secret=secret)
+    )
     _print(found, as_json, lambda: _print_table(found))
 
 
@@ -86,7 +85,7 @@ def remove(name: NameArgument, db: DbOption = None, as_json: JsonOption = False)
     from specviz.fleet.answers import remove_answer
     from specviz.remote.servers import remove_there
 
-    found = _answer(
+    found = fleet_answer(
         db,
         lambda store, _: remove_answer(store, name),
         lambda app_url, secret: remove_there(app_url, name, secret=secret),
@@ -103,38 +102,10 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Ask servers now. The exit code is 1 if one of them cannot be used."""
-    from specviz.fleet.answers import check_answer
-    from specviz.remote.servers import check_there
-
-    found = _answer(
-        db,
-        lambda store, monitor: check_answer(store, monitor, name),
-        lambda app_url, secret: check_there(app_url, name, secret=secret),
-    )
+    found = checked_fleet(db, name)
     _print(found, as_json, lambda: _print_table(found))
     if not all(server["health"]["reachable"] for server in found["servers"]):
         raise typer.Exit(1)
-
-
-def _answer(
-    db: Location | None,
-    here: Callable[[Store, Monitor], dict[str, Any]],
-    there: Callable[[str, str | None], dict[str, Any]],
-) -> dict[str, Any]:
-    """From the database, or from the app that owns it. Raises UsageError or StoreError."""
-    from contextlib import closing
-
-    from specviz.fleet.monitor import Monitor
-    from specviz.store import StoreBusy, default_location, open_store
-
-    try:
-        with open_store(db or default_location()) as store, closing(Monitor()) as monitor:
-            return here(store, monitor)
-    except StoreBusy as busy:
-        if busy.url is None:
-            raise
-        print(f"The app at {busy.url} owns the database and answers.", file=sys.stderr)
-        return there(busy.url, busy.secret)
 
 
 def _print(found: dict[str, Any], as_json: bool, for_people: Callable[[], None]) -> None:

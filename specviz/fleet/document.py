@@ -6,8 +6,10 @@ The schema is `docs/schemas/servers.schema.json`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
+from specviz.config import EngineKind
 from specviz.fleet.acceptance import Acceptance
 from specviz.fleet.health import Health, is_lossless, unexpected
 from specviz.store.named_servers import NamedServer
@@ -16,6 +18,19 @@ from specviz.store.named_servers import NamedServer
 def document(servers: Iterable[NamedServer], health: Mapping[str, Health]) -> dict[str, Any]:
     """`health` by URL; a server that is not in it was not asked."""
     return {"servers": [_server(server, health.get(server.url)) for server in servers]}
+
+
+def server_in(row: Mapping[str, Any]) -> NamedServer:
+    """The server of a row of `document`."""
+    return NamedServer(
+        row["name"],
+        row["url"],
+        datetime.fromisoformat(row["added_at"]),
+        row["kind"] and EngineKind(row["kind"]),
+        row["key_env"],
+        tuple(row["labels"]),
+        row["baseline_of"],
+    )
 
 
 def _server(server: NamedServer, health: Health | None) -> dict[str, Any]:

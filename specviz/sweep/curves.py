@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from specviz.analysis.benchmark.results import ArmState, Cell, Results
@@ -66,7 +66,7 @@ def _plain_bytes(results: Results, arm: ArmState, place: Place) -> int | None:
     return plain[0].memory_bytes if plain else None
 
 
-def _cells(results: Results, arms: set[int] | set[int | None], place: Place) -> list[Cell]:
+def _cells(results: Results, arms: Set[int | None], place: Place) -> list[Cell]:
     cells = results.categories if place.category else results.cells
     return [
         cell

@@ -71,9 +71,12 @@ async def ask_baseline(url: str, model: str | None, size: Size, note: Note) -> A
     async with _clients(url, model) as clients:
         note("the baseline answers greedily")
         greedy = [
-            Greedy(prompt, await _answer(clients.live, prompt, _greedy(size)), gaps)
+            Greedy(
+                prompt,
+                await _answer(clients.live, prompt, _greedy(size)),
+                await top_gaps(clients.live, prompt, _greedy(size)),
+            )
             for prompt in _prompts(size)
-            for gaps in [await top_gaps(clients.live, prompt, _greedy(size))]
         ]
         note("the baseline answers with sampling")
         return Answered(clients.live.server, tuple(greedy), await _sampled(clients.timed, size))

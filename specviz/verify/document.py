@@ -18,7 +18,7 @@ SENTENCES = (
     ".findings .wide :is(th, td) { text-align: left; white-space: normal; vertical-align: top; }"
     ".findings .wide td:nth-child(2) { white-space: nowrap; }"
 )
-"""Cells of the other reports are figures, which stand right and on one line."""
+"""Cells of the other reports are figures: aligned to the right, on one line."""
 
 HEADLINES = {
     0: "All of it holds",

@@ -1,4 +1,4 @@
-"""A ramp of requests at mixed temperatures on real servers: what was sent, and what came of it."""
+"""A ramp of requests at mixed temperatures on real servers: what was sent and measured."""
 
 from __future__ import annotations
 

@@ -22,10 +22,11 @@ A ramp is written back as its phases and a file as its arrivals, so that a store
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from specviz.bench import toml_values as toml
 from specviz.bench.load.load import Load
 from specviz.bench.load.recorded import arrival_of, read_arrivals
 from specviz.bench.load.traffic import (
@@ -36,9 +37,8 @@ from specviz.bench.load.traffic import (
     Traffic,
     ramp,
 )
+from specviz.bench.toml_values import Table
 from specviz.errors import UsageError
-
-Table = Mapping[str, Any]
 
 SHAPES = {
     "ramp": {"ramp", "requests_per_stream"},
@@ -47,7 +47,13 @@ SHAPES = {
 }
 """What says how the load changes, and the settings that go with it."""
 ANY_SHAPE = {"name", "temperatures"}
-PHASE_KEYS = {"concurrency", "requests", "request_rate", "seconds"}
+PHASE_KEYS: dict[str, Callable[[Any, str], Any]] = {
+    "concurrency": toml.whole_number,
+    "requests": toml.whole_number,
+    "request_rate": toml.number,
+    "seconds": toml.number,
+}
+"""The settings of a phase, and how each is checked."""
 
 
 def traffic_of(table: Table, where: str, folder: Path | None) -> Traffic:
@@ -55,20 +61,13 @@ def traffic_of(table: Table, where: str, folder: Path | None) -> Traffic:
     shapes = [shape for shape in SHAPES if shape in table]
     if len(shapes) != 1:
         raise UsageError(f"{where} needs one of {', '.join(SHAPES)}.")
-    known = SHAPES[shapes[0]] | ANY_SHAPE
-    if unknown := sorted(table.keys() - known):
-        raise UsageError(
-            f"{where} has no setting {unknown[0]!r}: use one of {', '.join(sorted(known))}."
-        )
-    name = table.get("name", where)
-    if not isinstance(name, str) or not name.strip():
-        raise UsageError(f"name of {where} must be text.")
+    toml.check_keys(table, SHAPES[shapes[0]] | ANY_SHAPE, where)
     return Traffic(
-        name=name,
+        name=toml.text(table.get("name", where), f"name of {where}"),
         phases=_phases(table, where),
-        temperatures=tuple(_numbers(table.get("temperatures", [0.0]), f"temperatures of {where}")),
+        temperatures=toml.numbers(table.get("temperatures", [0.0]), f"temperatures of {where}"),
         arrivals=_arrivals(table, where, folder),
-        phase_s=_number(table.get("phase_s", DEFAULT_PHASE_S), f"phase_s of {where}"),
+        phase_s=toml.number(table.get("phase_s", DEFAULT_PHASE_S), f"phase_s of {where}"),
     )
 
 
@@ -85,33 +84,24 @@ def traffic_table(traffic: Traffic) -> dict[str, Any]:
 
 def _phases(table: Table, where: str) -> tuple[Phase, ...]:
     if "ramp" in table:
-        ends = _whole_numbers(table["ramp"], f"ramp of {where}")
+        ends = toml.whole_numbers(table["ramp"], f"ramp of {where}")
         each = table.get("requests_per_stream", REQUESTS_PER_STREAM)
-        return ramp(ends, _whole_numbers([each], f"requests_per_stream of {where}")[0])
-    given = table.get("phases", [])
-    if not isinstance(given, list):
-        raise UsageError(f"phases of {where} must be a list.")
+        return ramp(ends, toml.whole_number(each, f"requests_per_stream of {where}"))
+    given = toml.array(table.get("phases", []), f"phases of {where}")
     return tuple(
         _phase(phase, f"phase {number} of {where}") for number, phase in enumerate(given, start=1)
     )
 
 
-def _phase(table: Any, where: str) -> Phase:
-    if not isinstance(table, dict):
+def _phase(given: Any, where: str) -> Phase:
+    if not isinstance(given, dict):
         raise UsageError(f"{where} must be a table such as {{ concurrency = 4, requests = 16 }}.")
-    if unknown := sorted(table.keys() - PHASE_KEYS):
-        raise UsageError(
-            f"{where} has no setting {unknown[0]!r}: use some of {', '.join(sorted(PHASE_KEYS))}."
-        )
-    for name in ("concurrency", "requests"):
-        if name in table:
-            _whole_numbers([table[name]], f"{name} of {where}")
-    for name in ("request_rate", "seconds"):
-        if name in table:
-            _number(table[name], f"{name} of {where}")
+    toml.check_keys(given, PHASE_KEYS.keys(), where)
+    for name, value in given.items():
+        PHASE_KEYS[name](value, f"{name} of {where}")
     try:
-        load = Load(table.get("concurrency"), table.get("request_rate"))
-        return Phase(load, table.get("requests"), table.get("seconds"))
+        load = Load(given.get("concurrency"), given.get("request_rate"))
+        return Phase(load, given.get("requests"), given.get("seconds"))
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from error
 
@@ -143,21 +133,3 @@ def _arrival_value(arrival: Arrival) -> float | dict[str, Any]:
     values = {"temperature": arrival.temperature, "category": arrival.category}
     known = {name: value for name, value in values.items() if value is not None}
     return {"at_s": arrival.at_s, **known} if known else arrival.at_s
-
-
-def _whole_numbers(values: Any, name: str) -> list[int]:
-    if not isinstance(values, list) or not all(type(value) is int for value in values):
-        raise UsageError(f"{name} must be whole numbers.")
-    return values
-
-
-def _numbers(values: Any, name: str) -> list[float]:
-    if not isinstance(values, list):
-        raise UsageError(f"{name} must be a list of numbers.")
-    return [_number(value, name) for value in values]
-
-
-def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UsageError(f"{name} must be a number.")
-    return float(value)

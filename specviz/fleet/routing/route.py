@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from specviz.config import EngineKind
 from specviz.errors import UsageError
-from specviz.fleet.health import Health
+from specviz.fleet.document import server_in
 from specviz.policy.policy import Policy
 from specviz.store.named_servers import NamedServer
 
@@ -36,30 +37,34 @@ class RoutingRow:
     speculates: tuple[bool, ...]
 
 
-def route_of(servers: Sequence[NamedServer], health: Mapping[str, Health]) -> Route:
-    """The servers with a plain one, and those plain ones. `health` by URL, of all that are asked.
+def route_of(fleet: Mapping[str, Any]) -> Route:
+    """The servers with a plain one, and those plain ones. `fleet`: its `document`, just checked.
 
     Raises UsageError where there are none, where one of them does not answer, does not say its
     model, or where they serve different models.
     """
-    names = {server.name for server in servers}
-    plain = tuple(server for server in servers if server.baseline_of in names)
-    has_plain = {server.baseline_of for server in plain}
-    speculating = tuple(server for server in servers if server.name in has_plain)
+    found = {server["name"]: server for server in fleet["servers"]}
+    plain = [server for server in found.values() if server["baseline_of"] in found]
+    has_plain = {server["baseline_of"] for server in plain}
+    speculating = [server for server in found.values() if server["name"] in has_plain]
     if not plain:
         raise UsageError(
             "No server of the fleet is the plain one of another: add it with `specviz servers add "
             "NAME URL --baseline-of NAME`."
         )
-    models = {server.name: _model(server, health) for server in (*plain, *speculating)}
+    models = {server["name"]: _model(server) for server in (*plain, *speculating)}
     if len(set(models.values())) > 1:
         said = ", ".join(f"{name} serves {model}" for name, model in models.items())
         raise UsageError(f"A proxy needs one model under one name: {said}.")
     for server in speculating:
-        _check_speculates(server, health[server.url])
-    kinds = {health[server.url].found.dialect.engine for server in speculating}  # type: ignore[union-attr]
-    refused = sorted({name for kind in kinds for name in REFUSED.get(kind, ())})
-    return Route(next(iter(models.values())), plain, speculating, tuple(refused))
+        _check_speculates(server)
+    kinds = {EngineKind(server["health"]["kind"]) for server in speculating}
+    return Route(
+        next(iter(models.values())),
+        tuple(map(server_in, plain)),
+        tuple(map(server_in, speculating)),
+        tuple(sorted({name for kind in kinds for name in REFUSED.get(kind, ())})),
+    )
 
 
 def routing_rows(policy: Policy) -> tuple[RoutingRow, ...]:
@@ -74,20 +79,19 @@ def routing_rows(policy: Policy) -> tuple[RoutingRow, ...]:
     )
 
 
-def _model(server: NamedServer, health: Mapping[str, Health]) -> str:
-    found = health.get(server.url)
-    if found is None or found.found is None or not found.is_up:
-        problem = found.problem if found else None
+def _model(server: Mapping[str, Any]) -> str:
+    health = server["health"]
+    if health is None or not health["reachable"]:
+        problem = health["problem"] if health else ""
         raise UsageError(
-            f"{server.name} does not answer, so its model is not known. {problem or ''}"
+            f"{server['name']} does not answer, so its model is not known. {problem}".rstrip()
         )
-    return found.found.model
+    return str(health["model"])
 
 
-def _check_speculates(server: NamedServer, health: Health) -> None:
-    found = health.found
-    if found is not None and found.capabilities.speculates is False:
+def _check_speculates(server: Mapping[str, Any]) -> None:
+    if server["health"]["speculates"] is False:
         raise UsageError(
-            f"{server.name} has a plain server next to it, but does not speculate: give it a "
+            f"{server['name']} has a plain server next to it, but does not speculate: give it a "
             "drafting method, or remove the plain one."
         )

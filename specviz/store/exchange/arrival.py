@@ -27,10 +27,16 @@ from specviz.store.exchange.selection import named
 from specviz.store.exchange.staging import Staged, check_types, tables_in
 from specviz.store.file.database import first_line
 from specviz.store.quoting import identifier
-from specviz.store.runs.runs import read_requests, read_run
+from specviz.store.runs.runs import read_run, request_of, rows_of
 from specviz.store.saved import SHELVES, Shelf
 
 Ids = dict[RowOwner, list[str]]
+
+_REQUESTS = (
+    "SELECT * REPLACE (NULL AS output_text) FROM requests "
+    "WHERE run_id IN (SELECT unnest(?::VARCHAR[]))"
+)
+"""Without the answers: all of them may be more than fits into memory, and any text can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +215,9 @@ def _read_back(cursor: DuckDBPyConnection, new: Ids) -> None:
     try:
         for run_id in new.get(RowOwner.RUN, []):
             read_run(cursor, run_id)
-            read_requests(cursor, run_id)
+        cursor.execute(_REQUESTS, [new.get(RowOwner.RUN, [])])
+        for row in rows_of(cursor):
+            request_of(row)
         for benchmark_id in new.get(RowOwner.BENCHMARK, []):
             read_benchmark(cursor, benchmark_id)
             read_arms(cursor, benchmark_id)

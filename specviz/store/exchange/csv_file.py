@@ -11,16 +11,17 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from duckdb import DuckDBPyConnection
 
-from specviz.store.exchange.exported_tables import EXPORTED_TABLES, ExportedTable
+from specviz.store.exchange.exported_tables import EXPORTED_TABLES
 from specviz.store.exchange.lines import strict
 from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_of
-from specviz.store.exchange.selection import Selection, rows
+from specviz.store.exchange.selection import Selection, as_dicts, rows
 
 KIND = "csv"
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -32,42 +33,30 @@ def write_csv(cursor: DuckDBPyConnection, selection: Selection, path: Path) -> M
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for table in EXPORTED_TABLES:
             order = f"ORDER BY {', '.join(table.key)}"
-            pieces = _pieces(cursor, table, selection, order)
-            count = 0
-            if (first := next(pieces, None)) is None:
+            found = as_dicts(rows(cursor, table, selection, order))
+            if (first := next(found, None)) is None:
                 continue
             with archive.open(f"{table.name}.csv", "w", force_zip64=True) as file:
-                for text, num_rows in (first, *pieces):
-                    file.write(text.encode())
-                    count += num_rows
-            tables[table.name] = FileEntry(count)
+                tables[table.name] = FileEntry(_write(file, chain([first], found)))
         manifest = manifest_of(KIND, selection, tables)
         archive.writestr("manifest.json", json.dumps(manifest.to_dict(), indent=1))
     return manifest
 
 
-def _pieces(
-    cursor: DuckDBPyConnection, table: ExportedTable, selection: Selection, order: str
-) -> Iterator[tuple[str, int]]:
-    """Text and number of rows batch by batch, none for a table without rows.
+def _write(file: IO[bytes], found: Iterable[dict[str, Any]]) -> int:
+    """The rows under their names; returns how many.
 
-    The first begins with a byte order mark: without it, spreadsheets do not take the text as UTF-8.
+    In UTF-8 with a byte order mark: without it, spreadsheets do not take the text as UTF-8.
     """
-    reader = rows(cursor, table, selection, order)
-    begun = False
-    for batch in reader:
-        if not batch.num_rows:
-            continue
-        text = io.StringIO()
-        if not begun:
-            text.write("\ufeff")
+    count = 0
+    with io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
         writer = csv.writer(text)
-        if not begun:
-            writer.writerow(reader.schema.names)
-            begun = True
-        for row in batch.to_pylist():
+        for row in found:
+            if not count:
+                writer.writerow(row)
             writer.writerow([cell(value) for value in row.values()])
-        yield text.getvalue(), batch.num_rows
+            count += 1
+    return count
 
 
 def cell(value: Any) -> Any:

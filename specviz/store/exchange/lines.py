@@ -18,18 +18,19 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from specviz.store.exchange.exported_tables import BY_NAME, EXPORTED_TABLES, ExportedTable
+from specviz.store.exchange.exported_tables import BY_NAME, EXPORTED_TABLES
 from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_of
-from specviz.store.exchange.selection import Selection, rows
+from specviz.store.exchange.portions import IN_PORTIONS, Portion, portions
+from specviz.store.exchange.selection import Selection, as_dicts, count, rows
 from specviz.store.runs.runs import totals_of
 
 KIND = "jsonl"
@@ -38,16 +39,13 @@ DECISION_PLACE = ("started_at", "request_id", "step_index", "draft_index")
 """Columns of `decisions` that follow from the line and the place in it."""
 
 STEP_PLACE = ("started_at", "request_id")
-AT_ONCE = 100
-"""Requests whose steps are read with one query."""
-
 Json = dict[str, Any]
-_TRACED = ("runs", "requests", "steps", "decisions")
+_TRACED = ("runs", *IN_PORTIONS)
 
 
 def write_lines(cursor: DuckDBPyConnection, selection: Selection, path: Path) -> Manifest:
     """Write the file. Raises OSError."""
-    counts = {table.name: _count(cursor, selection, table) for table in EXPORTED_TABLES}
+    counts = {table.name: count(cursor, table, selection) for table in EXPORTED_TABLES}
     tables = {name: FileEntry(count) for name, count in counts.items() if count}
     manifest = manifest_of(KIND, selection, tables)
     digest, number = hashlib.sha256(), 0
@@ -62,11 +60,6 @@ def write_lines(cursor: DuckDBPyConnection, selection: Selection, path: Path) ->
     return manifest
 
 
-def _count(cursor: DuckDBPyConnection, selection: Selection, table: ExportedTable) -> int:
-    reader = rows(cursor, table, selection, columns="count(*)")
-    return int(reader.read_all().column(0)[0].as_py())
-
-
 def _lines(cursor: DuckDBPyConnection, selection: Selection, manifest: Manifest) -> Iterator[Json]:
     yield manifest.to_dict()
     for table in EXPORTED_TABLES:
@@ -74,9 +67,8 @@ def _lines(cursor: DuckDBPyConnection, selection: Selection, manifest: Manifest)
             yield from _runs(cursor, selection)
         elif table.name not in _TRACED:
             order = f"ORDER BY {', '.join(table.key)}"
-            for batch in rows(cursor, table, selection, order):
-                for row in batch.to_pylist():
-                    yield {"type": "row", "table": table.name, "row": row}
+            for row in as_dicts(rows(cursor, table, selection, order)):
+                yield {"type": "row", "table": table.name, "row": row}
 
 
 def _runs(cursor: DuckDBPyConnection, selection: Selection) -> Iterator[Json]:
@@ -84,46 +76,61 @@ def _runs(cursor: DuckDBPyConnection, selection: Selection) -> Iterator[Json]:
     order = "ORDER BY started_at, run_id"
     for run in rows(cursor, BY_NAME["runs"], selection, order).read_all().to_pylist():
         yield {"type": "run", "row": run}
-        cursor.execute(
-            "SELECT * FROM requests WHERE run_id = ? ORDER BY started_at, request_id",
-            [run["run_id"]],
-        )
-        requests = cursor.arrow().read_all().to_pylist()
-        for start in range(0, len(requests), AT_ONCE):
-            yield from _requests(cursor, requests[start : start + AT_ONCE])
+        for portion in portions(cursor, [run["run_id"]]):
+            yield from _requests(cursor, portion)
 
 
-def _requests(cursor: DuckDBPyConnection, requests: list[Json]) -> Iterator[Json]:
-    ids = [request["request_id"] for request in requests]
-    steps, decisions = defaultdict(list), defaultdict(list)
-    for row in _of(cursor, "steps", "step_index", ids):
-        steps[row["request_id"]].append(row)
-    for row in _of(cursor, "decisions", "step_index, draft_index", ids):
-        decisions[row["request_id"], row["step_index"]].append(row)
-    timed = {row["request_id"] for row in _of(cursor, "samples", "request_id", ids)}
+def _requests(cursor: DuckDBPyConnection, portion: Portion) -> Iterator[Json]:
+    """The requests of a portion, each followed by its events."""
+    requests, steps, decisions = (_of(cursor, table, portion) for table in IN_PORTIONS)
+    steps_of = _Rows(steps, ("started_at", "request_id"))
+    decisions_of = _Rows(decisions, ("started_at", "request_id", "step_index"))
+    timed = _timed(cursor, portion)
     for request in requests:
         request_id = request["request_id"]
         yield {"type": "request", "row": request}
         if request["fidelity"] is None or request_id in timed:
             continue
         yield {"type": "started", "request_id": request_id, "fidelity": request["fidelity"]}
-        for step in steps[request_id]:
-            yield _step(step, decisions[request_id, step["step_index"]])
+        for step in steps_of.next(request):
+            yield _step(step, decisions_of.next(step))
         if request["finish_reason"] is not None:
             yield _finished(request)
 
 
-def _of(cursor: DuckDBPyConnection, table: str, order: str, ids: list[str]) -> Iterator[Json]:
+def _of(cursor: DuckDBPyConnection, table: str, portion: Portion) -> Iterator[Json]:
+    """Rows by time, then by key. They are read now, and become Python's little by little."""
+    order = ", ".join(("started_at", *BY_NAME[table].key))
+    sql = f"SELECT * FROM {table} WHERE {Portion.WHERE} ORDER BY {order}"
+    return as_dicts(cursor.execute(sql, portion.values).to_arrow_table().to_batches())
+
+
+def _timed(cursor: DuckDBPyConnection, portion: Portion) -> set[str]:
+    """Those that the timing client sent: their steps are in `samples`."""
     cursor.execute(
-        f"SELECT * FROM {table} WHERE request_id IN (SELECT unnest(?::VARCHAR[])) "
-        f"ORDER BY request_id, {order}",
-        [ids],
+        "SELECT request_id FROM samples WHERE request_id IN (SELECT unnest(?::VARCHAR[]))",
+        [portion.ids],
     )
-    for batch in cursor.arrow():
-        yield from batch.to_pylist()
+    return {row[0] for row in cursor.fetchall()}
 
 
-def _step(step: Json, decisions: list[Json]) -> Json:
+class _Rows:
+    """Rows in the order of their owners, which ask for theirs in the same order."""
+
+    def __init__(self, rows: Iterator[Json], owner: tuple[str, ...]) -> None:
+        self._rows, self._key = rows, itemgetter(*owner)
+        self._first = next(rows, None)
+
+    def next(self, owner: Json) -> Iterator[Json]:
+        """The rows of `owner`; those of owners before it that nobody asked for are left out."""
+        wanted = self._key(owner)
+        while (row := self._first) is not None and self._key(row) <= wanted:
+            self._first = next(self._rows, None)
+            if self._key(row) == wanted:
+                yield row
+
+
+def _step(step: Json, decisions: Iterable[Json]) -> Json:
     values = {STEP_NAMES.get(key, key): step[key] for key in step if key not in STEP_PLACE}
     line: Json = {"type": "step"} | values
     line["drafted"] = [

@@ -90,11 +90,13 @@ def read_group(cursor: DuckDBPyConnection, group_id: str) -> list[Run]:
 
 
 def read_requests(cursor: DuckDBPyConnection, run_id: str) -> list[RequestRow]:
-    """Requests of a run in the order they were sent."""
-    cursor.execute(
-        "SELECT * FROM requests WHERE run_id = ? ORDER BY started_at, request_id", [run_id]
-    )
-    return [_request(row) for row in rows_of(cursor)]
+    """Requests of a run in the order they were sent.
+
+    Sorted here: DuckDB would hold all texts at once to sort whole rows.
+    """
+    cursor.execute("SELECT * FROM requests WHERE run_id = ?", [run_id])
+    rows = sorted(rows_of(cursor), key=itemgetter("started_at", "request_id"))
+    return [request_of(row) for row in rows]
 
 
 def read_titles(cursor: DuckDBPyConnection, run_id: str) -> list[RequestTitle]:
@@ -114,7 +116,7 @@ def read_request(cursor: DuckDBPyConnection, run_id: str, place: int = 0) -> Req
         [run_id, place],
     )
     for row in rows_of(cursor):
-        return _request(row)
+        return request_of(row)
     raise StoreError(f"Nothing is stored of request {place + 1} of run {run_id} yet.")
 
 
@@ -280,7 +282,7 @@ def _run(row: Mapping[str, Any]) -> Run:
     )
 
 
-def _request(row: Mapping[str, Any]) -> RequestRow:
+def request_of(row: Mapping[str, Any]) -> RequestRow:
     return RequestRow(
         request_id=row["request_id"],
         run_id=row["run_id"],

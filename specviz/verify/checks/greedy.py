@@ -52,7 +52,7 @@ def greedy(
     if counts[Match.NOT_JUDGED]:
         sentence = (
             f"{said}; {counts[Match.NOT_JUDGED]} parted, and the baseline reports no "
-            "log-probabilities to tell a near tie from a mistake."
+            "log-probabilities, by which a near tie differs from a mistake."
         )
         return Finding(check, title, Outcome.NOT_MEASURED, sentence, figures)
     return Finding(check, title, Outcome.HOLDS, f"{said}.", figures)

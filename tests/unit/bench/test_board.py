@@ -7,17 +7,18 @@ import time
 from dataclasses import replace
 
 import pytest
-from bench_boards import asked, assert_complete, ended, until
+from bench_boards import asked, assert_complete, ended, resumed, until
 from bench_plans import BASELINE, NGRAM
 from bench_samples import FakeEngine
 from store_samples import frame_of
 
+from specviz.bench import schedule
 from specviz.bench.load.load import Load
 from specviz.bench.plan import PlanArm
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import document, results_of
 from specviz.config import Prompt, RunStatus
-from specviz.errors import RequestRefused, ServerStartFailed, UsageError
+from specviz.errors import RequestRefused, ServerStartFailed, ServerUnreachable, UsageError
 from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
 from specviz.store import Store
@@ -70,6 +71,21 @@ def test_arms_take_turns_and_warm_up_is_not_measured(store: Store, new_board, ne
     assert [sampling.max_tokens for sampling in engines[Method.NGRAM].samplings[:3]] == [
         *(32, 32, 256)
     ]
+
+
+def test_arms_take_turns_in_blocks_of_arrivals(
+    monkeypatch: pytest.MonkeyPatch, new_board, new_plan
+) -> None:
+    monkeypatch.setattr(schedule, "ARRIVING_S", 0.001)
+    order: list[str] = []
+    engines = {
+        Method.BASELINE: FakeEngine(say=lambda prompt: order.append("A")),
+        Method.NGRAM: FakeEngine(say=lambda prompt: order.append("B")),
+    }
+    board = new_board(engines)
+    plan = new_plan(BASELINE, NGRAM, prompts=48, loads=(Load(request_rate=5000.0),), repetitions=2)
+    assert ended(board, board.start(plan)) is BenchPhase.FINISHED
+    assert "".join(order[::16]) == "ABBAAB" + "BAABBA"
 
 
 def test_only_sampled_answers_get_a_seed_and_each_its_own(new_board, new_plan) -> None:
@@ -150,7 +166,21 @@ def test_an_arm_that_answers_nothing_is_given_up(
     note = board.progress(benchmark_id).arms[1].note
     assert "There is no such model." in note
     assert ("warm-up" in note) == bool(warmup)
-    assert results_of(store, benchmark_id).arms[0].finished == 20
+    fine, given_up = results_of(store, benchmark_id).arms
+    assert fine.finished == 20
+    assert given_up.prefix_caching == "off"  # what its server said when it opened
+
+
+def test_an_arm_that_cannot_be_opened_again_keeps_what_it_opened_as(
+    store: Store, new_board, new_plan
+) -> None:
+    board = new_board({Method.BASELINE: FakeEngine(dead=ServerUnreachable("It is gone."))})
+    benchmark_id = board.start(new_plan())
+    assert ended(board, benchmark_id) is BenchPhase.PARTIAL
+    board = new_board({Method.BASELINE: ServerStartFailed("The server did not start.")})
+    assert resumed(board, benchmark_id) is BenchPhase.PARTIAL
+    (arm,) = results_of(store, benchmark_id).arms
+    assert (arm.error, arm.prefix_caching) == ("The server did not start.", "off")
 
 
 @pytest.mark.parametrize("turns", [1, 3])

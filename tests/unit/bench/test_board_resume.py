@@ -126,7 +126,8 @@ def test_requests_that_failed_are_asked_again(store: Store, new_board, new_plan)
     board = new_board({Method.BASELINE: FakeEngine(say=stumble)})
     benchmark_id = board.start(new_plan())
     assert ended(board, benchmark_id) is BenchPhase.PARTIAL
-    assert store.read(read_benchmark, benchmark_id).error.startswith("1 requests failed")
+    failed = store.read(read_benchmark, benchmark_id).error
+    assert failed == "1 request failed: resume to send it again."
     later = FakeEngine()
     assert resumed(new_board({Method.BASELINE: later}), benchmark_id) is BenchPhase.FINISHED
     assert asked(later) == {"prompt 1.0": 1}

@@ -173,6 +173,6 @@ def test_a_method_that_cannot_be_redrafted_is_refused(small: Kept, arm: int) -> 
     assert kept(store, benchmark_id, arm) == ({}, [])
 
 
-def test_progress_is_told_answer_by_answer(small: Kept) -> None:
+def test_progress_is_reported_answer_by_answer(small: Kept) -> None:
     store, benchmark_id, _ = small
     assert redrafted(store, benchmark_id, LOOKUP) == [(1, 3), (2, 3), (3, 3)]

@@ -105,7 +105,7 @@ def test_a_stopped_one_says_so_and_the_next_one_runs(board: RedraftBoard, gate: 
         (KeyError("defect"), "KeyError: 'defect'"),
     ],
 )
-def test_why_one_ended_is_told(
+def test_why_one_ended_is_shown(
     board: RedraftBoard, gate: Gate, outcome: Exception, said: str
 ) -> None:
     gate.outcome = outcome

@@ -85,6 +85,11 @@ def test_a_plan_with_traffic_is_read_back_as_it_was_without_the_file(tmp_path: P
         ("arrivals = [{ at_s = 1.0, k = 2 }]", "'k'"),
         ("arrivals = 'nothing.jsonl'", "cannot be read"),
         ("ramp = [1, 4]\nphase_s = 3.0", "no setting"),
+        ("ramp = [1, true]", "a list of whole numbers"),
+        ("ramp = [1, 4]\nrequests_per_stream = 1.5", "a whole number"),
+        ("phases = [{ concurrency = 4, pause = 2 }]", "phase 1 of traffic 1 has no setting"),
+        (f"arrivals = [1.0]\nphase_s = 1{'0' * 400}", "less than 300 digits"),
+        (f"phases = [{{ request_rate = 1{'0' * 400}, seconds = 1.0 }}]", "less than 300 digits"),
     ],
 )
 def test_what_cannot_be_sent_is_refused_in_a_sentence(text: str, says: str) -> None:

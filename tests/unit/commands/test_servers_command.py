@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 
 from specviz.cli import app as program
 from specviz.errors import UsageError
+from specviz.policy.file import policy_toml
+from specviz.policy.policy import Basis, Policy, Row
 from specviz.remote import app as remote_app
 from specviz.runtime import opened
 from specviz.store import StoreBusy
@@ -112,6 +114,24 @@ def test_what_is_wrong_is_one_sentence(db: Path) -> None:
     ):
         with pytest.raises(UsageError, match=said):
             answer(db, *arguments)
+
+
+def test_a_proxy_is_configured(db: Path, url: str, tmp_path: Path) -> None:
+    rule = Policy(4, (4,), (Row((4,), (Basis.EDITED,), 0.5), Row((0,), (Basis.EDITED,))))
+    policy = tmp_path / "policy.toml"
+    policy.write_text(policy_toml(rule))
+    with serving(Script(speculates=False)) as plain:
+        document(db, "add", "fast", url)
+        document(db, "add", "plain", plain, "--baseline-of", "fast")
+        wanted = ("route", "--policy", str(policy), "--litellm", str(tmp_path / "proxy"), "--json")
+        found = json.loads(answer(db, *wanted))
+        command = answer(db, "route", "--vllm-router")
+    assert (found["model"], found["plain"], found["speculating"]) == ("demo", ["plain"], ["fast"])
+    assert found["refused"] == ["logit_bias", "min_p"]
+    assert [Path(path).is_file() for path in found["files"]] == [True] * 3
+    assert command.startswith(f"vllm-router --worker-urls {plain} {url} ")
+    with pytest.raises(UsageError, match="plain does not answer, so its model is not known"):
+        answer(db, "route", "--vllm-router")
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_without_requests_there_is_no_rate() -> None:
     assert found.curve == (None,) * SLICES
 
 
-def test_tokens_without_drafts_are_told_from_no_requests() -> None:
+def test_tokens_without_drafts_differ_from_no_requests() -> None:
     found = acceptance([at(0, 7, 3, 50.0), at(5, 7, 3, 80.0), at(9, 7, 3, 10.0)], 9)
     assert found is not None and found.output_tokens == 40.0
 

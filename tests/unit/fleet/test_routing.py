@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specviz.errors import UsageError
+from specviz.fleet.document import document
 from specviz.fleet.health import Health
 from specviz.fleet.routing.litellm import STRATEGY, litellm_files
 from specviz.fleet.routing.route import Route, route_of, routing_rows
@@ -53,9 +54,9 @@ def up(
 
 def test_the_servers_with_a_plain_one_and_those_plain_ones_are_behind_the_proxy() -> None:
     health = up(FAST, speculates=True) | up(PLAIN)
-    assert route_of([FAST, PLAIN, ALONE], health) == ROUTE
+    assert route_of(document([FAST, PLAIN, ALONE], health)) == ROUTE
     llama = up(FAST, kind=LLAMA_CPP, speculates=True) | up(PLAIN, kind=LLAMA_CPP)
-    assert route_of([FAST, PLAIN], llama).refused == ()  # llama.cpp refuses neither
+    assert route_of(document([FAST, PLAIN], llama)).refused == ()  # llama.cpp refuses neither
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_a_fleet_that_no_proxy_can_serve(
     servers: list[NamedServer], health: dict[str, Health], says: str
 ) -> None:
     with pytest.raises(UsageError, match=says):
-        route_of(servers, health)
+        route_of(document(servers, health))
 
 
 def test_the_configuration_names_both_groups_and_no_key() -> None:
