@@ -76,7 +76,7 @@ def step_time_line(bar: StepBar) -> dict[str, str | None]:
     return {
         "arm": bar.name,
         "steps": f"{found.num_steps:,}",
-        "draft ms": digits(found.draft_ms),
+        "draft ms": digits(found.draft_ms or None),
         "draft while verifying ms": digits(found.overlapped_draft_ms or None),
         "verify ms": digits(found.verify_ms),
         "everything else ms": digits(found.other_ms),

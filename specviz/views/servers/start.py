@@ -54,7 +54,7 @@ def start_server(pool: ServerPool) -> None:
     )
     flags = st.text_input(
         f"Flags for {LAUNCHERS[kind].name}",
-        placeholder="--max-model-len 4096",
+        placeholder=LAUNCHERS[kind].a_flag,
         key=key_of("start_flags"),
     )
     st.caption(

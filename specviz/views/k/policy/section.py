@@ -20,7 +20,7 @@ from specviz.views.k.policy.editor import edited, evidence
 from specviz.views.k.policy.servers import show_schedule
 from specviz.views.shared.benchmark_results import Opened
 from specviz.views.shared.messages import show_error
-from specviz.views.shared.tables import show_table
+from specviz.views.shared.tables import show_figures
 from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
 
@@ -56,7 +56,7 @@ def show_policy(chosen: Chosen) -> None:
         on_click="ignore",
     )
     st.markdown("**What each K rests on**")
-    show_table(evidence(table, policy))
+    show_figures(evidence(table, policy), words={"where", "rests on"})
     for note in table.notes:
         st.caption(escaped(note))
     st.markdown("**As a server's own schedule**")
