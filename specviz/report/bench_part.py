@@ -71,8 +71,8 @@ def _step_time(cell: Json) -> str:
         return ""
     found = StepTime(**cell["step_time"]) if cell["step_time"] else None
     plain = None if cell["method"] == Method.BASELINE else cell["plain_tpot_ms"]
-    told = f"{cell['arm']}: {cell['step_time_text']}"
-    return step_time_part(found, plain, told)
+    sentence = f"{cell['arm']}: {cell['step_time_text']}"
+    return step_time_part(found, plain, sentence)
 
 
 def _row(cell: Json) -> tuple[str | None, ...]:
