@@ -155,7 +155,7 @@ def _carried_on(last: Decision) -> Decision:
         last,
         temperature=None,
         basis=Basis.PREDICTED,
-        rests_on=f"nobody measured above temperature {last.temperature:g}, whose K goes on",
+        rests_on=f"nothing was measured above temperature {last.temperature:g}, its K is used",
     )
 
 

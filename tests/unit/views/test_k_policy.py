@@ -56,7 +56,7 @@ def test_the_sample_has_a_table_what_it_rests_on_and_schedules() -> None:
     assert (grid == 5).all().all()
     first, second, *_, last = rests_on(test)
     assert len(rests_on(test)) == 7  # six cells that were measured, and what is above
-    assert "predicted: nobody measured above" in last
+    assert "predicted: nothing was measured above" in last
     assert "1.88× (" in first
     assert "no interval" in second
     assert '"num_speculative_tokens_per_batch_size": [[1, 4, 5]]' in test.code[0].value
