@@ -165,7 +165,7 @@ def _left_out(
     notes = []
     if samples["concurrency"].isna().any():
         notes.append(
-            "Poisson arrivals are left out: how many requests were running is not known of them."
+            "Poisson arrivals are left out: how many requests were running is not known for them."
         )
     if unused := sorted({load for _, load in measured} - set(loads)):
         notes.append(

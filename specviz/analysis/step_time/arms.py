@@ -14,7 +14,7 @@ from specviz.config import RunConfig
 from specviz.methods import Method
 
 NO_BASELINE = "No plain decoding to compare with: run a baseline arm next to it."
-NOTHING = "Nothing is known of its steps: no second one arrived."
+NOTHING = "Nothing is known about its steps: no second one arrived."
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,9 @@ def spec_of(
     if not draft and not model and demo is not None:
         draft = str(demo)
     if METHODS[method].needs_draft and not draft:
-        raise UsageError("Name the draft model or head for your target: the demo draft is not its.")
+        raise UsageError(
+            "Name the draft model or head for your target: the demo draft does not fit it."
+        )
     try:
         extra = tuple(shlex.split(flags))
     except ValueError as error:
