@@ -61,6 +61,7 @@ def examine(
         torch_found(),
         models_found(MODELS),
         vllm_import_found() if deep else vllm_found(),
+        llama_cpp_found(),
         servers_found(),
         store_found(store) if isinstance(store, Path) else lake_found(store),
         extensions_found(),
@@ -160,12 +161,20 @@ def vllm_import_found() -> Finding:
     return Finding("vLLM", False, detail, REINSTALL)
 
 
+def llama_cpp_found() -> Finding:
+    """llama.cpp's server, which the package xllamacpp has."""
+    version = machine.package_version("xllamacpp")
+    if version is None:
+        return Finding("llama.cpp", False, "not installed: xllamacpp is missing", REINSTALL)
+    return Finding("llama.cpp", True, f"xllamacpp {version}, runs on the processor")
+
+
 def servers_found() -> Finding:
     """How many demo servers fit into the memory that is free now."""
     if machine.vllm_version() is None:
-        return Finding("Demo servers", None, "none without vLLM")
+        return Finding("Demo servers", None, "without vLLM only those of llama.cpp")
     count = int(psutil.virtual_memory().available / GIB / DEMO_SERVER_GIB)
-    detail = f"memory for {count} at once, {DEMO_SERVER_GIB} GiB each"
+    detail = f"memory for {count} of vLLM at once, {DEMO_SERVER_GIB} GiB each"
     advice = None if count else "End other programs, or use a server elsewhere by its URL."
     return Finding("Demo servers", count > 0, detail, advice)
 

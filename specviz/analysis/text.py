@@ -35,9 +35,9 @@ def counted(number: int, noun: str, several: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"
 
 
-def percent(share: float) -> str:
-    """`58 %` of 0.58."""
-    return f"{100 * share:.0f} %"
+def percent(share: float, decimals: int = 0) -> str:
+    """`58 %` of 0.58; `58.3 %` with a decimal."""
+    return f"{100 * share:.{decimals}f} %"
 
 
 def percent_with(share: Interval) -> str:

@@ -211,8 +211,14 @@ def _config(table: Table, k: Any, where: str, folder: Path | None) -> RunConfig:
     method = table.get("method")
     if method is None and not url and not is_named:
         raise UsageError(f"{where} names no method: use baseline, draft_model, ngram, ….")
-    if engine is EngineKind.EMBEDDED and (url or "vllm_flags" in options):
-        raise UsageError(f'{where} is a server: write engine = "vllm" or "llama.cpp".')
+    if engine is EngineKind.EMBEDDED and "vllm_flags" in options:
+        raise UsageError(f'{where} has vllm_flags: write engine = "vllm".')
+    if engine is EngineKind.EMBEDDED and url:
+        others = [kind for kind in EngineKind if kind not in (engine, EngineKind.VLLM)]
+        raise UsageError(
+            f'{where} has a server_url: write engine = "vllm", or another kind of server '
+            f"({', '.join(others)})."
+        )
     if engine is EngineKind.EMBEDDED and (options.keys() & {"schedule", "policy"}):
         raise UsageError(
             f"The embedded engine has one K for all: leave schedule and policy out of {where}."

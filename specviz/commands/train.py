@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from specviz.analysis.text import percent
 from specviz.commands.options import JsonOption
 from specviz.errors import UsageError
 
@@ -112,14 +113,14 @@ def _judge(out: Path | None, *, as_json: bool) -> None:
 
 def _as_text(counted: list[Tally], judged: list[Judged]) -> str:
     """A line per rule and category, then failures."""
-    lines = [f"{'rule':<14}{'category':<20}{'passed':>10}   share   95 % interval   asked for"]
+    lines = [f"{'rule':<14}{'category':<20}{'passed':>10}    share    95 % interval   asked for"]
     for tally in counted:
         low, high = tally.interval
         passed = f"{tally.passed} of {tally.judged}"
-        asked = "" if tally.bar is None else f"{tally.bar:.0%}"
+        asked = "" if tally.bar is None else percent(tally.bar)
         lines.append(
-            f"{tally.rule:<14}{tally.category:<20}{passed:>10}{tally.share:>8.1%}"
-            f"{low:>9.1%} –{high:>6.1%}{asked:>9}".rstrip()
+            f"{tally.rule:<14}{tally.category:<20}{passed:>10}{percent(tally.share, 1):>9}"
+            f"{100 * low:>8.1f} to{percent(high, 1):>8}{asked:>12}".rstrip()
         )
     for tally in counted:
         lines += _failures(tally, judged)

@@ -9,6 +9,7 @@ from specviz.analysis.text import digits
 from specviz.methods import Method
 from specviz.report.content import Json
 from specviz.report.markup import block, pairs, table, text
+from specviz.report.phases_part import phases_part
 from specviz.report.step_time_part import step_time_part
 
 ELSEWHERE = (
@@ -59,6 +60,7 @@ def _results(results: Json) -> list[str]:
         parts.append(f"<h3>{text(load)}, temperature {temperature:g}</h3>")
         parts.append(table(("arm", *COLUMNS), map(_row, here)))
         parts += map(_step_time, here)
+    parts.append(phases_part(results))
     notes = [_check(CounterCheck(**check)) for check in results["checks"]]
     notes += [*results["notes"], *(note for cell in cells for note in cell["notes"])]
     lines = "".join(f"<li>{text(note)}</li>" for note in dict.fromkeys(notes))
@@ -71,8 +73,8 @@ def _step_time(cell: Json) -> str:
         return ""
     found = StepTime(**cell["step_time"]) if cell["step_time"] else None
     plain = None if cell["method"] == Method.BASELINE else cell["plain_tpot_ms"]
-    told = f"{cell['arm']}: {cell['step_time_text']}"
-    return step_time_part(found, plain, told)
+    sentence = f"{cell['arm']}: {cell['step_time_text']}"
+    return step_time_part(found, plain, sentence)
 
 
 def _row(cell: Json) -> tuple[str | None, ...]:

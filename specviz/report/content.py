@@ -10,6 +10,7 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from specviz.analysis.step_time.step_time import StepTime, mean_step
+from specviz.analysis.text import shortened
 from specviz.bench.results import document
 from specviz.config import Prompt, Run
 from specviz.engines.replay import events_of
@@ -193,5 +194,4 @@ def _bounded(replays: Iterator[Replay]) -> tuple[list[Replay], int]:
 
 
 def _start(prompt: Prompt) -> str:
-    line = " ".join(prompt.text.split())
-    return line if len(line) <= 60 else f"{line[:59]}…"
+    return shortened(" ".join(prompt.text.split()), 60)

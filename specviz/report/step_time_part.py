@@ -15,13 +15,13 @@ FAINT = 0.45
 """Opacity of the parts that the app hatches."""
 
 
-def step_time_part(found: StepTime | None, plain_ms: float | None, told: str) -> str:
-    """`told` under the bar of a mean step; alone where the steps are not known.
+def step_time_part(found: StepTime | None, plain_ms: float | None, sentence: str) -> str:
+    """`sentence` under the bar of a mean step; alone where the steps are not known.
 
     `plain_ms`: a token of plain decoding, None where it was not measured.
     """
-    sentence = f'<p class="told">{text(told)}</p>'
-    return sentence if found is None else _bar(StepBar("", found, plain_ms)) + sentence
+    line = f'<p class="sentence">{text(sentence)}</p>'
+    return line if found is None else _bar(StepBar("", found, plain_ms)) + line
 
 
 def _bar(bar: StepBar) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from specviz.analysis.text import percent
 from specviz.training import record
 from specviz.training.corpus import HELD_OUT_IN, SHARES
 from specviz.training.evaluate import EVALUATED_K, Acceptance
@@ -135,7 +136,7 @@ def _heads(models: Path) -> str:
 
 def _shares() -> str:
     total = sum(SHARES.values())
-    listed = ", ".join(f"{name} {share / total:.0%}" for name, share in SHARES.items())
+    listed = ", ".join(f"{name} {percent(share / total)}" for name, share in SHARES.items())
     return f"Share of the exchanges: {listed}.\n"
 
 
@@ -170,7 +171,7 @@ def _answers(known: Record) -> str:
 
 def _answers_row(tally: Tally, before: Tally | None) -> str:
     rule = RIGHT_WHEN[tally.category] if tally.rule == RIGHT else RULE_WORDS[tally.rule]
-    asked = "" if tally.bar is None else f"{tally.bar:.0%}"
+    asked = "" if tally.bar is None else percent(tally.bar)
     return " | ".join([tally.category, rule, asked, _share(before), _share(tally)])
 
 
@@ -178,7 +179,8 @@ def _share(tally: Tally | None) -> str:
     if tally is None:
         return "–"
     low, high = tally.interval
-    return f"{tally.share:.0%} ({low:.0%}–{high:.0%}), {tally.passed} of {tally.judged}"
+    interval = f"{100 * low:.0f} to {percent(high)}"
+    return f"{percent(tally.share)} ({interval}), {tally.passed} of {tally.judged}"
 
 
 RULE_WORDS = {NAMES: "has the names it needs", ENDS: "ends"}
@@ -206,7 +208,7 @@ def _acceptance(known: Record, k: int) -> str:
 
 def _acceptance_row(results: Sequence[Acceptance]) -> str:
     first = results[0]
-    cells = [f"{r.rate:.1%} · {r.tokens_per_step:.2f}" for r in results]
+    cells = [f"{percent(r.rate, 1)} · {r.tokens_per_step:.2f}" for r in results]
     return " | ".join([first.category, *cells, f"{first.finished} of {first.prompts}"])
 
 

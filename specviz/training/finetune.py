@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
+from specviz.analysis.text import percent
 from specviz.errors import UsageError
 from specviz.paths import MODELS
 from specviz.training.batches import ROW_LENGTH, Batch, Packer, pack
@@ -68,10 +69,11 @@ class FinetuneReport:
         """For a terminal."""
         return (
             f"Acceptance on {self.held_out} held-out prompts (K = {K}, greedy): "
-            f"{self.before.rate:.1%} before, {self.after.rate:.1%} after {self.steps} steps on "
-            f"{self.learnt} exchanges; tokens per step {self.before.tokens_per_step:.2f} and "
-            f"{self.after.tokens_per_step:.2f}. The new draft, {self.mixture:.0%} of the way from "
-            f"the shipped one, is in {self.out}."
+            f"{percent(self.before.rate, 1)} before, {percent(self.after.rate, 1)} after "
+            f"{self.steps} steps on {self.learnt} exchanges; tokens per step "
+            f"{self.before.tokens_per_step:.2f} and {self.after.tokens_per_step:.2f}. "
+            f"The new draft, {percent(self.mixture)} of the way from the shipped one, is in "
+            f"{self.out}."
         )
 
 
@@ -99,7 +101,7 @@ def finetune_draft(
     progress(f"{len(domain.held_out)} of {_size(domain)} exchanges are held out")
     texts = list(_greedy(target, tokenizer, domain.held_out))
     before = _acceptance(load_model(models / DRAFT_NAME).to(device), texts, tokenizer)
-    progress(f"acceptance before: {before.rate:.1%}")
+    progress(f"acceptance before: {percent(before.rate, 1)}")
     draft = LlamaForCausalLM.from_pretrained(models / DRAFT_NAME, dtype=torch.float32).to(device)
     torch.manual_seed(seed)
     learnt, checked = split(domain.learnt)

@@ -15,7 +15,7 @@ from specviz.views.shared.tables import show_figures
 from specviz.views.shared.text import escaped
 
 WORDS = (
-    "Means over the steps behind the first one, which reads the prompt. Everything else: what "
+    "Means over the steps after the first one, which reads the prompt. Everything else: what "
     "drafting and verification leave of the time from one step's tokens to the next's, such as "
     "scheduling, detokenization and sending."
 )
@@ -39,9 +39,9 @@ def show_bars(bars: Sequence[StepBar], key: str) -> None:
         st.plotly_chart(figure, config=ONLY_AS_FILE, key=f"chart-{key}")
 
 
-def show_sentences(told: Sequence[tuple[str, str]]) -> None:
+def show_sentences(sentences: Sequence[tuple[str, str]]) -> None:
     """Each arm's name and its sentence."""
-    for name, text in told:
+    for name, text in sentences:
         st.markdown(f"**{escaped(name)}**: {escaped(text)}")
 
 

@@ -87,7 +87,9 @@ def test_cost_prices_what_was_measured_as_what_it_is(page: Page, app: App) -> No
     expect(page.get_by_text(re.compile(r"^\$8\.9/h\."))).to_be_visible(timeout=SLOW_MS)
     processors = f"{app.url}/cost?cost_source=measured+here&cost_benchmark={app.sweep}"
     page.goto(processors, wait_until="commit")
-    note = page.get_by_text("Measured on 2 × EPYC, 23 GiB, no GPU, of which there is no list price")
+    note = page.get_by_text(
+        "Measured on 2 × EPYC, 23 GiB, no GPU, for which there is no list price"
+    )
     expect(note).to_be_visible(timeout=SLOW_MS)
     expect(page.get_by_text(re.compile(r"^\d+ % to \d+ %, 95 % interval$"))).to_be_visible()
     expect(page.get_by_text("saving per month")).to_have_count(0)

@@ -73,7 +73,7 @@ def downloaded(page: Page, name: str | re.Pattern[str]) -> str:
 
 def test_the_form_says_what_it_amounts_to_and_keeps_what_is_typed(page: Page, app_url: str) -> None:
     page.goto(app_url)
-    summary = page.get_by_text(re.compile("= 162 requests; 3 vLLM servers are started"))
+    summary = page.get_by_text(re.compile("= 162 requests; 3 servers are started"))
     expect(summary).to_be_visible(timeout=SLOW_MS)
     expect(page.get_by_text("None yet")).to_be_visible()
     concurrency = page.get_by_label("Concurrency", exact=True)

@@ -26,7 +26,7 @@ def _fresh_facts():
 def test_examine_names_each_thing_once_and_advises_on_what_is_missing(tmp_path: Path):
     findings = doctor.examine(store=tmp_path / "runs.duckdb", port=0)
     names = [finding.name for finding in findings]
-    assert len(names) == len(set(names)) == 12
+    assert len(names) == len(set(names)) == 13
     assert all(finding.detail for finding in findings)
     assert all(finding.advice for finding in findings if finding.ok is False)
 

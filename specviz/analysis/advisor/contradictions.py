@@ -14,6 +14,7 @@ from specviz.analysis.advisor.questions import chosen_option
 from specviz.analysis.advisor.rules import SloRow, rule
 from specviz.analysis.advisor.technique import METHODS_OF_LEAF, methods_of_slo, technique_name
 from specviz.analysis.advisor.tree import Tree, rules_alone
+from specviz.analysis.text import percent
 from specviz.methods import Method
 
 
@@ -84,7 +85,7 @@ def _acceptance(deployment: Deployment, tree: Tree) -> Iterator[Contradiction]:
     for limit, contrary in ((harmful, speedup.answer), (aim, not speedup.answer)):
         if limit.fires(value) and contrary:
             yield Contradiction(
-                f"Acceptance {value:.0%}: {limit.evidence.text}.",
+                f"Acceptance {percent(value)}: {limit.evidence.text}.",
                 limit.evidence,
                 f"{speedup.value_text} against plain decoding.",
                 speedup.source,

@@ -13,7 +13,7 @@ from specviz.analysis.advisor.deployment import KnownFacts
 from specviz.analysis.advisor.evidence import Evidence, Kind
 from specviz.analysis.advisor.inputs import Answer
 from specviz.analysis.advisor.rules import guidelines, rule, rule_evidence
-from specviz.analysis.text import digits
+from specviz.analysis.text import digits, percent
 
 
 class Verdict(StrEnum):
@@ -180,13 +180,13 @@ def _memory(draft: ModelFacts, load: Load) -> Check:
 
 def _acceptance(acceptance: float | None, source: Evidence | None) -> Check:
     aim, harmful = rule("acceptance_aim"), rule("acceptance_harmful")
-    name = f"Acceptance at least {aim.threshold:.0%}"
+    name = f"Acceptance at least {percent(aim.threshold)}"
     if acceptance is None:
         return Check(
             name, Verdict.UNKNOWN, "no stored benchmark has this pair", aim.evidence,
             "Measure it: run a benchmark with this draft on your own prompts.",
         )  # fmt: skip
-    finding = f"{acceptance:.1%}" + (f", {source}" if source else "")
+    finding = percent(acceptance, 1) + (f", {source}" if source else "")
     if aim.fires(acceptance):
         return Check(name, Verdict.PASS, finding, aim.evidence)
     if harmful.fires(acceptance):
@@ -195,7 +195,7 @@ def _acceptance(acceptance: float | None, source: Evidence | None) -> Check:
             "Fine-tune the draft (specviz train --finetune-draft) or choose another one.",
         )  # fmt: skip
     return Check(
-        name, Verdict.FAIL, f"{finding}: below the aim, above {harmful.threshold:.0%}",
+        name, Verdict.FAIL, f"{finding}: below the aim, above {percent(harmful.threshold)}",
         rule_evidence("acceptance_fine_tune"),
         "Fine-tune the draft (specviz train --finetune-draft), or use a small K.",
     )  # fmt: skip

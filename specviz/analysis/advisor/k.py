@@ -8,6 +8,7 @@ from specviz.analysis.advisor.deployment import Deployment
 from specviz.analysis.advisor.evidence import Evidence, Kind
 from specviz.analysis.advisor.measured import Option, plateau
 from specviz.analysis.advisor.rules import Guideline, SloRow, guidelines, rule
+from specviz.analysis.text import percent
 from specviz.methods import Method
 
 _BY_TEXT = {"code_generation": "code generation", "creative_writing": "creative text"}
@@ -57,6 +58,8 @@ def guideline(deployment: Deployment, method: Method) -> Guideline:
         aim = rule("acceptance_aim")
         found = table["strong draft" if aim.fires(deployment.acceptance) else "weak draft"]
         side = "at or above" if aim.fires(deployment.acceptance) else "below"
-        text = f"{found.situation}: acceptance {side} {aim.threshold:.0%}; {found.evidence.text}"
+        text = (
+            f"{found.situation}: acceptance {side} {percent(aim.threshold)}; {found.evidence.text}"
+        )
         return Guideline(found.situation, found.low, found.high, Evidence(Kind.RULE, text))
     return table["optimum" if method is Method.EAGLE3 else "tuning"]

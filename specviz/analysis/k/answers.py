@@ -50,7 +50,7 @@ def by_key(answers: Sequence[Answer]) -> Mapping[Key, Answer]:
 
 
 def step_ms(answers: Sequence[Answer]) -> float | None:
-    """Mean time of a step behind the first token, ms; None without such a step."""
+    """Mean time of a step after the first token, ms; None without such a step."""
     steps = sum(answer.num_steps for answer in answers)
     spent = sum(answer.e2el_ms - answer.ttft_ms for answer in answers)
     return spent / steps if steps else None

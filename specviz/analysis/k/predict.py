@@ -137,7 +137,7 @@ class _Sample:
 
 def _own(answer: Answer, baseline: Mapping[Key, Answer]) -> tuple[float, ...]:
     """What the run itself did: steps, drafts, draft tokens, ms of the steps, first tokens' ms,
-    tokens behind the first, the baseline's ms, its ms and steps behind the first token."""
+    tokens after the first, the baseline's ms, its ms and steps after the first token."""
     other = baseline.get(answer.key)
     return (
         answer.num_steps,

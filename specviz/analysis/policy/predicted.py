@@ -3,7 +3,7 @@ of its own load.
 
 What is accepted depends on the temperature and hardly on the load; what a step costs depends on the
 load and hardly on the temperature. So the requests of another temperature at the same load are
-taken, and the time behind their first token is stretched by how many more steps the same tokens
+taken, and the time after their first token is stretched by how many more steps the same tokens
 would need. The K page's prediction says how many: acceptance by position carries over
 (`analysis/k/predict.py`).
 """
@@ -36,9 +36,9 @@ def tokens_per_step(arms: Mapping[int, pd.DataFrame], k: int) -> float | None:
 
 
 def stretched(finished: pd.DataFrame, by: float) -> pd.DataFrame:
-    """The requests with the time behind their first token times `by`, and so their blocks."""
-    behind = (finished["e2el_ms"] - finished["ttft_ms"]).fillna(0.0)
-    e2el_ms = finished["e2el_ms"] + (by - 1) * behind
+    """The requests with the time after their first token times `by`, and so their blocks."""
+    later_ms = (finished["e2el_ms"] - finished["ttft_ms"]).fillna(0.0)
+    e2el_ms = finished["e2el_ms"] + (by - 1) * later_ms
     # requests that follow each other in a block begin later by as much
     share = e2el_ms.sum() / finished["e2el_ms"].sum()
     return finished.assign(

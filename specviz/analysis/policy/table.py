@@ -155,7 +155,7 @@ def _carried_on(last: Decision) -> Decision:
         last,
         temperature=None,
         basis=Basis.PREDICTED,
-        rests_on=f"nobody measured above temperature {last.temperature:g}, whose K goes on",
+        rests_on=f"nothing was measured above temperature {last.temperature:g}, its K is used",
     )
 
 
@@ -165,7 +165,7 @@ def _left_out(
     notes = []
     if samples["concurrency"].isna().any():
         notes.append(
-            "Poisson arrivals are left out: how many requests were running is not known of them."
+            "Poisson arrivals are left out: how many requests were running is not known for them."
         )
     if unused := sorted({load for _, load in measured} - set(loads)):
         notes.append(

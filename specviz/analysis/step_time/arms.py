@@ -13,8 +13,8 @@ from specviz.analysis.text import digits
 from specviz.config import RunConfig
 from specviz.methods import Method
 
-NO_BASELINE = "No plain decoding to compare with: a baseline arm next to it would tell."
-NOTHING = "Nothing is known of its steps: no second one arrived."
+NO_BASELINE = "No plain decoding to compare with: run a baseline arm next to it."
+NOTHING = "Nothing is known about its steps: no second one arrived."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ def explained(arm: ArmTime, arms: Sequence[ArmTime]) -> str:
     """The arm's step in a sentence, and what would have to change; see `explanation`."""
     plain = None if arm.is_plain else plain_ms(arm, arms)
     if arm.found is not None:
-        told = explain_step(arm.found, plain, drafts=not arm.is_plain)
+        said = explain_step(arm.found, plain, drafts=not arm.is_plain)
     elif arm.tpot_ms:
-        told = explain_tokens(arm.tpot_ms, arm.acceptance_length, plain)
+        said = explain_tokens(arm.tpot_ms, arm.acceptance_length, plain)
     else:
         return NOTHING
-    return told if plain or arm.is_plain else f"{told} {_why_alone(arm, arms)}"
+    return said if plain or arm.is_plain else f"{said} {_why_alone(arm, arms)}"
 
 
 def _why_alone(arm: ArmTime, arms: Sequence[ArmTime]) -> str:
@@ -76,7 +76,7 @@ def step_time_line(bar: StepBar) -> dict[str, str | None]:
     return {
         "arm": bar.name,
         "steps": f"{found.num_steps:,}",
-        "draft ms": digits(found.draft_ms),
+        "draft ms": digits(found.draft_ms or None),
         "draft while verifying ms": digits(found.overlapped_draft_ms or None),
         "verify ms": digits(found.verify_ms),
         "everything else ms": digits(found.other_ms),

@@ -19,12 +19,12 @@ def explain_step(
     """
     if not drafts:
         return _plain_text(found)
-    told = f"{_step_text(found)}; {_plain_takes(plain_ms)}" if plain_ms else _step_text(found)
+    said = f"{_step_text(found)}; {_plain_takes(plain_ms)}" if plain_ms else _step_text(found)
     token = f"At {digits(found.tokens_per_step)} tokens a step that is {_ms(found.tpot_ms)} a token"
     if not plain_ms:
-        return f"{told}. {token}."
+        return f"{said}. {token}."
     verdict = _verdict(found.tpot_ms, plain_ms, decided)
-    return " ".join(filter(None, [f"{told}. {token}: {verdict}.", _limits(found, plain_ms)]))
+    return " ".join(filter(None, [f"{said}. {token}: {verdict}.", _limits(found, plain_ms)]))
 
 
 def explain_tokens(
@@ -35,13 +35,13 @@ def explain_tokens(
     decided: bool = True,
 ) -> str:
     """The same where only tokens are timed. `acceptance_length`: tokens of a step that drafts."""
-    told = f"A token takes {_ms(tpot_ms)}"
+    said = f"A token takes {_ms(tpot_ms)}"
     if plain_ms:
         verdict = _verdict(tpot_ms, plain_ms, decided)
-        told += f", {_ms(plain_ms)} in plain decoding: {verdict}"
+        said += f", {_ms(plain_ms)} in plain decoding: {verdict}"
     if acceptance_length is not None:
-        told += f". A step that drafts gives {digits(acceptance_length)} tokens"
-    return f"{told}. {NOT_TIMED}"
+        said += f". A step that drafts gives {digits(acceptance_length)} tokens"
+    return f"{said}. {NOT_TIMED}"
 
 
 def _plain_text(found: StepTime) -> str:

@@ -30,7 +30,7 @@ def mean_step_of(requests: pd.DataFrame) -> StepTime | None:
 
 
 def tpot_of(requests: pd.DataFrame) -> float | None:
-    """Time per output token behind the first chunk over all finished requests, ms; longer answers
+    """Time per output token after the first chunk over all finished requests, ms; longer answers
     weigh more. None where no request reports it."""
     known = requests[requests["tpot_ms"] > 0]
     spent_ms = known["e2el_ms"] - known["ttft_ms"]

@@ -1,4 +1,4 @@
-"""The mean engine step behind the first: drafting, verification, and the rest.
+"""The mean engine step after the first: drafting, verification, and the rest.
 
 The first step reads the prompt and is in no figure here, so that answers of any length can be
 compared. What is not measured is None; the rest is what the measured parts leave of the step.
@@ -16,7 +16,7 @@ from specviz.trace import Fidelity, Lane, Origin, Step, Trace
 
 @dataclass(frozen=True, slots=True)
 class StepTotals:
-    """Sums over the steps behind the first: steps, their output tokens, their time in ms.
+    """Sums over the steps after the first: steps, their output tokens, their time in ms.
 
     `lanes` is None where the engine does not report how long it drafts and verifies.
     """
@@ -29,7 +29,7 @@ class StepTotals:
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
-    """Means over steps behind the first; times in ms per step, `tpot_ms` per output token.
+    """Means over steps after the first; times in ms per step, `tpot_ms` per output token.
 
     `draft_ms`, `verify_ms` and `other_ms` add up to `step_ms`, or all three are None.
     `overlapped_draft_ms` is drafting while the target verified: `verify_ms` contains it, `draft_ms`
@@ -50,7 +50,7 @@ def step_totals(trace: Trace) -> StepTotals | None:
     """The sums of one request; None where its steps are not known or there is only one."""
     if trace.fidelity is Fidelity.INFERRED:
         return None
-    steps = _behind_the_first(trace.steps)
+    steps = _after_the_first(trace.steps)
     num_steps = sum(bool(step.emitted) for step in steps)
     if not num_steps:
         return None
@@ -63,9 +63,9 @@ def step_totals(trace: Trace) -> StepTotals | None:
 
 
 def lane_times(steps: Sequence[Step]) -> LaneTimes | None:
-    """How long drafting and verification took behind the first step; None where a step that needed
+    """How long drafting and verification took after the first step; None where a step that needed
     them does not say."""
-    later = _behind_the_first(steps)
+    later = _after_the_first(steps)
     if not later:
         return None
     if spans_of(later):
@@ -115,7 +115,7 @@ ROUNDING = 1e-3
 """Share of a step by which its parts may exceed it: times are stored rounded, in 32 bits."""
 
 
-def _behind_the_first(steps: Sequence[Step]) -> Sequence[Step]:
+def _after_the_first(steps: Sequence[Step]) -> Sequence[Step]:
     """The steps after the first one that emitted something."""
     for place, step in enumerate(steps):
         if step.emitted:

@@ -1,6 +1,6 @@
 """The operator's API keys, and the servers that they are for.
 
-OPENAI_API_KEY goes to no address that was merely typed or stands in a plan. The operator names its
+OPENAI_API_KEY goes to no address that was merely typed or is in a plan. The operator names its
 servers: SPECVIZ_API_KEY_HOSTS has them, separated by commas, and OPENAI_BASE_URL (as the OpenAI
 client reads it) names one more. A server of the fleet may have a variable of its own; that its
 host is named is asked of it all the same, because whoever may edit the fleet need not be the

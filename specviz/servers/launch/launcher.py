@@ -29,6 +29,7 @@ class Launcher:
     failure_reason    why it failed, from the path of its log; None if the log does not say
     api_key_variable  the environment variable that gives a server its API key
     usual_start       how long starting takes, as users read it
+    a_flag            one of its flags with a value, as an example of how they are written
     runs_on_cpu       whether servers started here run on the CPU
     follows_policies  whether such a server can give every request its own K
     has_schedule      whether such a server takes a K for each batch size
@@ -44,6 +45,7 @@ class Launcher:
     failure_reason: Callable[[Path], str | None]
     api_key_variable: str
     usual_start: str
+    a_flag: str
     runs_on_cpu: Callable[[], bool]
     follows_policies: bool = False
     has_schedule: bool = False

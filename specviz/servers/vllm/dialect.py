@@ -46,6 +46,7 @@ LAUNCHER = Launcher(
     failure_reason=log.failure_reason,
     api_key_variable="VLLM_API_KEY",
     usual_start="usually 15 to 40 s",
+    a_flag="--max-model-len 4096",
     runs_on_cpu=runs_on_cpu,
     follows_policies=True,
     has_schedule=True,

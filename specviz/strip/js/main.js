@@ -1,17 +1,18 @@
 // The component: connects the socket, the model and the drawing, once per frame.
 
-import { linkTo, readView, writeView } from "./address.js";
+import { readView, writeView } from "./address.js";
 import { newClock, seek, tick } from "./clock.js";
 import { hasSelection, installCopy } from "./copy.js";
 import { element, remember, remembered, setText } from "./dom.js";
 import { drawStepCount, showHint, showStep } from "./inspector.js";
 import { installKeys } from "./keyboard.js";
+import { copyLink } from "./link.js";
 import { newRun, seenQuery, stepsAt, takeBatch, takeHello } from "./model.js";
 import { drawHead, drawPane, newPane } from "./pane.js";
 import { closePresentation, newPresentation, present, refresh } from "./presentation.js";
 import { drawControls, newControls } from "./replay.js";
+import { bringIntoSight } from "./sight.js";
 import { follow } from "./socket.js";
-import { factsOf } from "./token.js";
 import { installTooltip } from "./tooltip.js";
 
 const FRAME_BUDGET_MS = 40; // of drawing, so that a flood of steps leaves the page usable
@@ -19,8 +20,6 @@ const DRAFTS_KEY = "specviz.show-rejected-drafts";
 const NOTHING_YET =
   "Nothing has run yet. Type a prompt, choose the arms and press Run: " +
   "every drafted token appears here as it is judged.";
-const STEP_MARGIN_PX = 12;
-const COPIED_MS = 2500;
 const OPENED_MS = 300; // a step must stay open this long before Python hears of it
 const RECONNECT_NOTE_MS = 1500; // shorter interruptions are not worth a word
 
@@ -209,22 +208,13 @@ class View {
     this.writeAddress();
   }
 
-  /** The inspector lies over the lower end of the page: the step must not be under it. */
-  bringIntoSight() {
+  /** The opened step, once after it was opened. */
+  scrollToSelection() {
     const { pane, index } = this.selected;
     const part = pane.strip.steps[index]?.[0];
     if (this.inSight || !part || this.parts.presentation.open) return;
     this.inSight = true;
-    const { inspector } = this.parts;
-    part.style.scrollMarginBottom = "0";
-    part.scrollIntoView({ block: "nearest", behavior: "instant" });
-    const covered = () =>
-      part.getBoundingClientRect().bottom + STEP_MARGIN_PX - inspector.getBoundingClientRect().top;
-    if (covered() > 0) pane.scroller.scrollBy({ top: covered(), behavior: "instant" });
-    if (covered() > 0) {
-      part.style.scrollMarginBottom = `${inspector.offsetHeight + 2 * STEP_MARGIN_PX}px`;
-      part.scrollIntoView({ block: "nearest", behavior: "instant" });
-    }
+    bringIntoSight(part, pane.scroller, this.parts.inspector);
   }
 
   /** A stored run's page shows more of the opened step below the strip. */
@@ -265,23 +255,10 @@ class View {
     });
   }
 
-  /** Resolves to whether the browser let the address be copied. */
-  async copyLink() {
+  /** Copy the address of what is shown, with the step that is open. */
+  copyFrom(button) {
     this.writeAddress();
-    try {
-      await window.navigator.clipboard.writeText(linkTo(this.link));
-      return true;
-    } catch (error) {
-      if (error instanceof DOMException || error instanceof TypeError) return false; // http, or refused
-      throw error;
-    }
-  }
-
-  /** Copy the address; the button says for a moment whether it could be. */
-  async copyFrom(button) {
-    const label = (button.dataset.label ??= button.textContent); // it may be pressed twice
-    setText(button, (await this.copyLink()) ? "Copied" : "Copy it from the address bar");
-    window.setTimeout(() => setText(button, label), COPIED_MS);
+    return copyLink(button, this.link);
   }
 
   mark(on) {
@@ -298,7 +275,7 @@ class View {
       drawStepCount(this.parts.inspector, pane.arm, index);
       refresh(this.presentation);
       this.mark(true);
-      this.bringIntoSight();
+      this.scrollToSelection();
     } else {
       this.selected = null;
       closePresentation(this.presentation);

@@ -6,7 +6,7 @@ const BACKOFF_MS = [500, 1000, 2000, 4000, 8000, 10000];
 const GOODBYE_FROM = 4000; // close codes from here on: the server asks us not to come back
 
 /** The URL of a route of this host, below whatever path Streamlit itself is served from. */
-export function socketUrl(source, seen) {
+function socketUrl(source, seen) {
   const url = new URL(source.replace(/^\/+/, ""), appRoot());
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   if (seen) url.searchParams.set("seen", seen);

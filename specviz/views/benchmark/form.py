@@ -132,7 +132,7 @@ def toml_of(form: FormPlan) -> str:
 
 
 def arm_toml(arm: FormArm) -> str:
-    """One arm as it stands in a plan file. Raises UsageError as `toml_of` does."""
+    """One arm as a plan file has it. Raises UsageError as `toml_of` does."""
     return _arm_toml(_arm_table(arm, 1))
 
 

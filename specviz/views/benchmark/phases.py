@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from specviz.analysis.benchmark.phases.figures import Estimate, Gain, PhaseFigures
+from specviz.analysis.benchmark.phases.lines import WORDS
 from specviz.analysis.benchmark.results import ArmState
 from specviz.analysis.text import digits
 from specviz.figures.arms import arm_colours
@@ -18,11 +19,6 @@ from specviz.views.shared.benchmark_results import Opened
 from specviz.views.shared.charts import chart
 from specviz.views.shared.tables import csv_button, show_table
 
-WORDS = (
-    "Goodput: requests that ended in the phase and met every SLO, per second of it. TTFT, TPOT and "
-    "acceptance are those of the requests sent in it. Intervals are 95 % over passes. "
-    "Gains: above 1 the arm is better than the one it is compared with, in the same passes."
-)
 CHARTS = {
     "request_goodput": ("Goodput by phase", "goodput, requests/s"),
     "tpot_ms": ("Time per output token (TPOT) by phase", "TPOT, ms"),

@@ -15,13 +15,13 @@ from specviz.views.step_time import show_step_times
 KEPT = 32
 WHOSE = (
     "Means over all requests of each run, on its own prompts; of a traced run over its first "
-    f"{MOST_REQUESTS}, and what tracing takes is in everything else. Whether a difference is more "
-    "than noise is in *Paired differences*."
+    f"{MOST_REQUESTS}, and the time that tracing takes is part of everything else. *Paired "
+    "differences* shows whether a difference is more than noise."
 )
 
 
 def step_time(compared: Compared) -> None:
-    """The mean step behind the first of each run, and why it is slower or faster."""
+    """The mean step after the first of each run, and why it is slower or faster."""
     runs = compared.runs()
     if not runs:
         st.info("None of these was recorded here: other tools report no times of steps.")

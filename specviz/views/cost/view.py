@@ -66,7 +66,7 @@ def show_unpriced(case: Unpriced) -> None:
     )
     st.info(
         escaped(
-            f"Measured on {case.hardware}, of which there is no list price. Type under '$ per "
+            f"Measured on {case.hardware}, for which there is no list price. Type under '$ per "
             "machine hour' what an hour of it costs you, for dollars and the payback."
         ),
         icon=":material/payments:",

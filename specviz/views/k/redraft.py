@@ -34,7 +34,7 @@ def redraft_this(chosen: Chosen) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button("Redraft exactly", icon=":material/replay:")
         st.caption(
-            f"Drafts K {config.k} behind every token of the stored answers on the embedded engine: "
+            f"Drafts K {config.k} after every token of the stored answers on the embedded engine: "
             "what every smaller K would have done, without asking again. Takes about as long as "
             "the answers did."
         )

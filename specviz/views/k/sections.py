@@ -21,18 +21,22 @@ from specviz.views.k.ranges import k_text, ranges_text
 from specviz.views.k.redraft import redraft_this
 from specviz.views.shared.tables import show_table
 from specviz.views.shared.text import escaped
+from specviz.views.shared.url_controls import bound, keep_among
+
+MEASURE = "Measure this"
 
 
 def sections(asked: Asked) -> None:
     """One at a time: hidden ones would be computed too."""
-    names = ["Measure this"] if asked.chosen is None else [*SECTIONS]
+    names = [MEASURE] if asked.chosen is None else [*SECTIONS]
+    keep_among(state.SECTION, names)
     name = st.segmented_control(
         "Section",
         names,
         default=names[0],
         required=True,
-        key=state.SECTION,
         label_visibility="collapsed",
+        **bound(state.SECTION),
     )
     SECTIONS[name](asked)
 
@@ -165,5 +169,5 @@ SECTIONS: dict[str, Callable[[Asked], None]] = {
     "Best K elsewhere": by_place,
     "Policy": for_policy,
     "Check and redraft": check,
-    "Measure this": lambda asked: measure_this(asked.chosen),
+    MEASURE: lambda asked: measure_this(asked.chosen),
 }

@@ -80,14 +80,16 @@ def _actions(
     benchmark_id = abouts[0].benchmark_id
     is_running = any(arm.run.status is RunStatus.RUNNING for arm in arms)
     is_deleted = any(about.deleted_at for about in abouts)
-    if not benchmark_id and st.button(
-        "Delete",
-        icon=":material/delete:",
-        key="run_delete",
-        disabled=fixed or is_running or is_deleted,
-        help=store.refusal or ("It is still running." if is_running else "Can be undone."),
-    ):
-        runs_edit.delete(store, items)
+    if not benchmark_id:
+        st.button(
+            "Delete",
+            icon=":material/delete:",
+            key="run_delete",
+            disabled=fixed or is_running or is_deleted,
+            help=store.refusal or ("It is still running." if is_running else "Can be undone."),
+            on_click=runs_edit.delete,
+            args=(store, tuple(items)),
+        )
     with st.popover("Export", icon=":material/output:", key="run_export"):
         export_control(store, [about.run_id for about in abouts])
     if benchmark_id:

@@ -31,14 +31,15 @@ def act_on(store: Store, chosen: Sequence[HistoryRow]) -> None:
         key = f"runs_do_{label}"
         if st.button(label, icon=icon, disabled=fixed or not ready, key=key, help=store.refusal):
             dialog(store, edit.subjects(store, chosen))
-    if st.button(
+    st.button(
         "Delete",
         icon=":material/delete:",
         disabled=fixed or not chosen,
         key="runs_do_delete",
         help=store.refusal,
-    ):
-        edit.delete(store, items)
+        on_click=edit.delete,
+        args=(store, tuple(items)),
+    )
     with st.popover("Export", icon=":material/output:", disabled=not chosen, key="runs_do_export"):
         export_control(store, [item.item_id for item in items])
     st.text(edit.described(items) + " ticked" if chosen else "Tick lines to act on them.")

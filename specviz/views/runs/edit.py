@@ -82,7 +82,8 @@ def confirm_removal(store: Store, items: Sequence[Item]) -> None:
 
 
 def delete(store: Store, items: Sequence[Item]) -> None:
-    """Delete lines and offer undo, or show why they cannot be deleted."""
+    """Delete lines and offer undo, or show at the top why that cannot be (a callback: what a
+    button's `if` would do is lost if the page is clicked again before it comes to it)."""
     now = datetime.now(UTC)
     try:
         store.write(edits.delete, items, now)
@@ -90,12 +91,10 @@ def delete(store: Store, items: Sequence[Item]) -> None:
         show_error(error)
     else:
         state.offer_undo(items, f"Deleted: {described(items)}.")
-        st.rerun()
 
 
 def bring_back(store: Store, items: Sequence[Item]) -> None:
-    """Undo a deletion, or show at the top why it cannot be undone (a callback: what a button's `if`
-    would do is lost if the page is clicked again before it comes to it)."""
+    """Undo a deletion, or show at the top why it cannot be undone (a callback, as `delete`)."""
     try:
         store.write(edits.restore, items)
     except SpecvizError as error:

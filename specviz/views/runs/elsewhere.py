@@ -108,10 +108,14 @@ def _heading(store: Store, row: Row) -> None:
         subject = runs_edit.Subject(item, row["name"], row["note"], tuple(row["tags"] or ()))
         if st.button("Edit", icon=":material/edit:", key="run_edit"):
             runs_edit.edit_all(store, [subject])
-        if st.button(
-            "Delete", icon=":material/delete:", key="run_delete", disabled=bool(row["deleted_at"])
-        ):
-            runs_edit.delete(store, [item])
+        st.button(
+            "Delete",
+            icon=":material/delete:",
+            key="run_delete",
+            disabled=bool(row["deleted_at"]),
+            on_click=runs_edit.delete,
+            args=(store, (item,)),
+        )
         with st.popover("Export", icon=":material/output:", key="run_export"):
             export_control(store, [item.item_id])
 

@@ -120,7 +120,9 @@ def command_differences(config: RunConfig, at: Circumstances) -> list[str]:
     if at.category:
         found.append(f"The prompt is stored as a typed one, without its category {at.category}.")
     if "\0" in at.prompt:
-        found.append("The prompt holds NUL characters, which no command line can: they are gone.")
+        found.append(
+            "The prompt holds NUL characters, which no command line can: they are left out."
+        )
     return found
 
 

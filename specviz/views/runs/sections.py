@@ -162,7 +162,7 @@ def _depth_line(name: str, entry: DepthAcceptance, word: str) -> dict[str, objec
 def _overlap_line(name: str, shown: Overlap | None, whole: Overlap | None) -> dict[str, object]:
     return {
         "arm": name,
-        "draft ms": shown and digits(shown.draft_ms),
+        "draft ms": shown and digits(shown.draft_ms or None),
         "verify ms": shown and digits(shown.verify_ms),
         "both at once ms": shown and digits(shown.both_ms),
         "overlap share": shown and digits(shown.share),

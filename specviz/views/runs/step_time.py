@@ -10,13 +10,13 @@ from specviz.views.runs.opened import OpenedArm
 from specviz.views.step_time import show_step_times
 
 ONE_ANSWER = (
-    "One answer of each arm: whether a difference is more than noise, a benchmark tells. What "
-    "tracing takes is in everything else."
+    "One answer of each arm: only a benchmark shows whether a difference is more than noise. The "
+    "time that tracing takes is part of everything else."
 )
 
 
 def show_step_time(arms: Sequence[OpenedArm]) -> None:
-    """The mean step behind the first of each arm, and why it is slower or faster."""
+    """The mean step after the first of each arm, and why it is slower or faster."""
     show_step_times([_arm_time(arm) for arm in arms], ONE_ANSWER)
 
 

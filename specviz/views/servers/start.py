@@ -54,7 +54,7 @@ def start_server(pool: ServerPool) -> None:
     )
     flags = st.text_input(
         f"Flags for {LAUNCHERS[kind].name}",
-        placeholder="--max-model-len 4096",
+        placeholder=LAUNCHERS[kind].a_flag,
         key=key_of("start_flags"),
     )
     st.caption(
@@ -91,7 +91,9 @@ def spec_of(
     if not draft and not model and demo is not None:
         draft = str(demo)
     if METHODS[method].needs_draft and not draft:
-        raise UsageError("Name the draft model or head for your target: the demo draft is not its.")
+        raise UsageError(
+            "Name the draft model or head for your target: the demo draft does not fit it."
+        )
     try:
         extra = tuple(shlex.split(flags))
     except ValueError as error:

@@ -84,4 +84,4 @@ def _servers(plan: Plan) -> str:
     started = sum(arm.starts_server for arm in plan.arms)
     if not started:
         return "no server is started"
-    return counted(started, "vLLM server is started", "vLLM servers are started")
+    return counted(started, "server is started", "servers are started")

@@ -71,5 +71,5 @@ def _as_printed(column: pd.Series) -> pd.Series:
 
 
 def _decimals(value: float) -> int:
-    """Digits behind the point: 2 of 0.81, 0 of 3200.0."""
+    """Digits after the point: 2 of 0.81, 0 of 3200.0."""
     return len(f"{value:.10f}".rstrip("0").partition(".")[2])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from html import escape
 
 import pandas as pd
@@ -15,11 +15,13 @@ from specviz.views.shared.charts import page_ground
 WIDEST_NAME_PX = 260
 WIDE = 16
 """Characters in a column of figures."""
+LONG = 40
+"""Characters above which words are wrapped: their column would push the figures out of view."""
 
 WORDS = frozenset(
     {
         *("arm", "category", "load", "engine", "model", "draft", "server", "error", "verdict"),
-        *("source", "where", "rests on"),
+        *("source", "where"),
         *("throughput", "measured at concurrency", "compared by", "prefix caching"),
     }
 )
@@ -41,10 +43,8 @@ def show_table(table: pd.DataFrame) -> None:
 
 def _figures(values: pd.Series) -> ColumnConfig:
     """Figures with an interval need more room than the grid gives by itself."""
-    longest = max((len(str(value)) for value in values), default=0)
-    return st.column_config.TextColumn(
-        alignment="right", width="medium" if longest > WIDE else None
-    )
+    width = "medium" if _longest(values) > WIDE else None
+    return st.column_config.TextColumn(alignment="right", width=width)
 
 
 def csv_button(table: pd.DataFrame, name: str, label: str) -> None:
@@ -69,17 +69,16 @@ def show_figures(table: pd.DataFrame, words: Collection[str] = ()) -> None:
 def table_html(table: pd.DataFrame, words: Collection[str], ground: Ground) -> str:
     """The table with every text escaped; a missing value is a dash."""
     line = f"border-bottom:1px solid {ground.line};padding:5px 12px"
-    sides = ["left" if name in words else "right" for name in table.columns]
+    styles = [f"{line};{_alignment(table, name, words)}" for name in table.columns]
     head = "".join(
-        f'<th style="{line};text-align:{side};font-weight:400;color:{ground.muted}">'
-        f"{escape(str(name))}</th>"
-        for name, side in zip(table.columns, sides, strict=True)
+        f'<th style="{style};font-weight:400;color:{ground.muted}">{escape(str(name))}</th>'
+        for name, style in zip(table.columns, styles, strict=True)
     )
     rows = "".join(
         "<tr>"
         + "".join(
-            f'<td style="{line};text-align:{side}">{_cell(value)}</td>'
-            for value, side in zip(row, sides, strict=True)
+            f'<td style="{style}">{_cell(value)}</td>'
+            for value, style in zip(row, styles, strict=True)
         )
         + "</tr>"
         for row in table.itertuples(index=False)
@@ -92,11 +91,22 @@ def table_html(table: pd.DataFrame, words: Collection[str], ground: Ground) -> s
     )
 
 
+def _alignment(table: pd.DataFrame, name: str, words: Collection[str]) -> str:
+    if name not in words:
+        return "text-align:right"
+    is_long = _longest(table[name]) > LONG
+    return "text-align:left" + (";white-space:normal;min-width:18em" if is_long else "")
+
+
 def _cell(value: object) -> str:
     return "–" if pd.isna(value) else escape(str(value))
 
 
 def _width(table: pd.DataFrame) -> int:
     """Pixels that the longest name of an arm takes."""
-    longest = max((len(str(name)) for name in table.get("arm", [])), default=0)
-    return min(WIDEST_NAME_PX, 24 + 7 * longest)
+    return min(WIDEST_NAME_PX, 24 + 7 * _longest(table.get("arm", ())))
+
+
+def _longest(values: Iterable[object]) -> int:
+    """Characters."""
+    return max((len(str(value)) for value in values), default=0)

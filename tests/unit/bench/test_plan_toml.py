@@ -160,7 +160,7 @@ def test_the_k_plan_covers_one_to_fifteen() -> None:
         ("[[arms]]\nmethod = 'ngram'\nk = [true]", "k of arm 1 must be a whole number"),
         ("[[arms]]\nmethod = 'ngram'\nk = 99", "K = 99"),
         (f"{ARM}k = 3", "leave K out"),
-        (f"{ARM}server_url = 'http://x'", 'engine = "vllm"'),
+        (f"{ARM}server_url = 'http://x'", 'engine = "vllm", or another kind'),
         (f"{ARM}vllm_flags = '--seed 1'", 'engine = "vllm"'),
         (f"{ARM}base_only = 1", "base_only of arm 1 must be true or false"),
         (f"{ARM}options = 'x'", "options of arm 1 must be a table"),

@@ -199,7 +199,7 @@ def none_or_tuple(value: Any) -> tuple[Any, ...] | None:
 
 
 def test_the_mean_step_is_that_of_the_requests_that_report_it(store: Store) -> None:
-    """Two requests of one step behind the first, and one of a server that reports no times."""
+    """Two requests of one step after the first, and one of a server that reports no times."""
     log = begun(store)
     for index, lanes in enumerate([LaneTimes(0.5, 0.25, 1.0), LaneTimes(0.25, 0.0, 1.0), None]):
         log.add(row(sample(lanes=lanes, e2el_ms=3.0 if lanes else 99.0), index))

@@ -87,8 +87,10 @@ def test_the_card_shows_before_and_after_side_by_side(tmp_path: Path) -> None:
     (tmp_path / record.RECORD_NAME).write_text(json.dumps(known), encoding="utf-8")
     write_card(tmp_path)
     card = (tmp_path / "README.md").read_text(encoding="utf-8")
-    assert "| 75% | 15% (7%–29%), 6 of 40 | 98% (87%–100%), 39 of 40 |" in card
-    assert "| overall | has the names it needs | 98% | – | 100% (97%–100%), 199 of 200 |" in card
+    assert "| 75 % | 15 % (7 to 29 %), 6 of 40 | 98 % (87 to 100 %), 39 of 40 |" in card
+    assert (
+        "| overall | has the names it needs | 98 % | – | 100 % (97 to 100 %), 199 of 200 |" in card
+    )
 
 
 def test_texts_are_read_as_answers() -> None:
@@ -126,7 +128,7 @@ def test_the_command_shows_shares_and_reasons(
 ) -> None:
     code, out, _ = printed(capsys, "--judge")
     assert code == 0
-    assert "4 of 5   80.0%    37.6% – 96.4%      75%" in out
+    assert "4 of 5   80.0 %    37.6 to  96.4 %        75 %" in out
     assert "short_qa, right: 1 fail" in out
     assert judged[4].verdicts[-1].why_not in out
 

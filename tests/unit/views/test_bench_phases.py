@@ -18,6 +18,7 @@ from specviz.commands.benchmark.phases import phase_tables
 from specviz.config import EngineKind, RunConfig
 from specviz.methods import Method
 from specviz.paths import PROJECT_ROOT
+from specviz.report.phases_part import phases_part
 from specviz.views.benchmark.figures.phases import by_phase
 from specviz.views.benchmark.phases import in_full, phase_lines, phase_table
 from specviz.views.shared.plan_text import plan_summary
@@ -81,6 +82,15 @@ def test_the_terminal_has_gains_over_plain_decoding() -> None:
     assert "ramp, by phase; intervals over 3 passes" in text
     assert text.count("1.25× (1.10 to 1.40)") == 3
     assert "2 · concurrency 2" in text
+
+
+def test_the_html_file_has_them_with_intervals_and_nothing_of_steady_loads() -> None:
+    document = Results((OFF, ON), (), (), (), (), phases=tuple(FOUND)).to_dict()
+    html = phases_part(document)
+    assert "<h3>ramp, by phase, 3 passes</h3>" in html
+    assert html.count("<td>1.25× (1.10 to 1.40)</td>") == 3
+    assert html.count("<td>2.50 (2.25 to 2.75)</td>") == 6
+    assert phases_part(Results((OFF, ON), (), (), (), ()).to_dict()) == ""
 
 
 def test_the_json_is_as_its_schema_says() -> None:

@@ -97,7 +97,7 @@ def test_the_summary_multiplies_out() -> None:
     loads = (Load(concurrency=1), Load(concurrency=4))
     assert plan_summary(plan(loads=loads, repetitions=2), 24, 24, 6) == (
         "2 arms × 2 loads × 1 temperature × 24 prompts × 2 runs = 192 requests; "
-        "2 vLLM servers are started"
+        "2 servers are started"
     )
 
 

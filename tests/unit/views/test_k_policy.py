@@ -9,6 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from specviz import runtime
 from specviz.store.shipped import SAMPLE
+from specviz.views.k import controls
+from specviz.views.shared.benchmark_choice import Offered
 
 BY_LOAD = "80e4fd69feb646c3ad6ecbfd0518e470"
 """Four ways to decode, at three loads and two temperatures."""
@@ -26,7 +28,7 @@ def policy(**parameters: str) -> AppTest:
     test.query_params["k_family"] = "eagle3"
     for name, value in parameters.items():
         test.query_params[name] = value
-    test.session_state["k_section"] = "Policy"
+    test.query_params["k_section"] = "Policy"
     test.run()
     assert not test.exception
     return test
@@ -40,16 +42,23 @@ def k_page() -> None:
     st.navigation([st.Page(PROJECT_ROOT / "pages" / "k.py", default=True)]).run()
 
 
+def rests_on(test: AppTest) -> list[str]:
+    """The lines of the table below the grid, as HTML."""
+    table = next(one.proto.body for one in test.get("html") if "rests on" in one.proto.body)
+    return table.partition("<tbody>")[2].split("<tr>")[1:]
+
+
 def test_the_sample_has_a_table_what_it_rests_on_and_schedules() -> None:
     test = policy()
-    grid, rests_on = (one.value for one in test.dataframe)
+    grid = test.dataframe[0].value
     assert list(grid.columns) == ["1 request", "2 requests", "3 or more"]
     assert list(grid.index) == ["temperature 0", "up to 0.7", "above 0.7"]
     assert (grid == 5).all().all()
-    assert len(rests_on) == 7  # six cells that were measured, and what is above
-    assert rests_on["rests on"].iloc[-1].startswith("predicted: nobody measured above")
-    assert rests_on["gain"].iloc[0].startswith("1.88× (")
-    assert "no interval" in rests_on["rests on"].iloc[1]
+    first, second, *_, last = rests_on(test)
+    assert len(rests_on(test)) == 7  # six cells that were measured, and what is above
+    assert "predicted: nothing was measured above" in last
+    assert "1.88× (" in first
+    assert "no interval" in second
     assert '"num_speculative_tokens_per_batch_size": [[1, 4, 5]]' in test.code[0].value
     test.selectbox(key="k_schedule_for").set_value("tensorrt-llm").run()
     assert not test.exception
@@ -59,4 +68,15 @@ def test_the_sample_has_a_table_what_it_rests_on_and_schedules() -> None:
 def test_an_slo_makes_it_goodput() -> None:
     test = policy(k_tpot_ms="8")
     assert any("goodput at TPOT up to 8 ms" in one.value for one in test.caption)
-    assert "req/s" in test.dataframe[1].value["goodput"].iloc[0]
+    assert "req/s" in rests_on(test)[0]
+
+
+def test_a_link_to_a_section_that_needs_a_benchmark_is_harmless_without_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(controls, "offered", lambda *_: Offered(()))
+    test = AppTest.from_function(k_page, default_timeout=120)
+    test.query_params["k_section"] = "Policy"
+    test.run()
+    assert not test.exception
+    assert any("Start the sweep" in one.label for one in test.button)

@@ -1,4 +1,4 @@
-"""Undoing a deletion on the Runs page, without a browser."""
+"""Deleting and undoing a deletion on the Runs page, without a browser."""
 
 from __future__ import annotations
 
@@ -58,3 +58,30 @@ def test_a_click_on_undo_counts_even_if_its_run_is_cut_short(
     assert not test.exception
     assert store.read(read_about, ["r"])["r"].deleted_at is None
     assert "runs_undo" not in test.session_state
+
+
+def delete_button() -> None:
+    import streamlit as st
+
+    from specviz.runtime import current
+    from specviz.store.history.history import HistoryFilter, read_history
+    from specviz.views.runs.actions import act_on
+
+    if "clicked_elsewhere" in st.session_state:
+        st.stop()
+    store = current().store
+    act_on(store, store.read(read_history, HistoryFilter()).rows)
+
+
+@pytest.mark.parametrize("clicked_elsewhere", [False, True])
+def test_a_click_on_delete_counts_even_if_its_run_is_cut_short(
+    store: Store, clicked_elsewhere: bool
+) -> None:
+    store.write(edits.restore, [RUN])
+    test = AppTest.from_function(delete_button, default_timeout=30).run()
+    if clicked_elsewhere:
+        test.session_state["clicked_elsewhere"] = True
+    test.button(key="runs_do_delete").click().run()
+    assert not test.exception
+    assert store.read(read_about, ["r"])["r"].deleted_at is not None
+    assert test.session_state["runs_undo"].items == (RUN,)

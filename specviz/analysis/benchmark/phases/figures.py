@@ -67,7 +67,7 @@ class PhaseFigures:
     how long the phase lasted, all passes together. `request_goodput`: requests per second that
     *ended* in the phase and met every SLO; `output_throughput`: tokens per second of the requests
     that ended in it. Of the requests *sent* in it: `ttft_ms` (mean), `tpot_ms` (all decoding time
-    over all tokens behind the first chunks), `draft_acceptance_rate`, and how many tokens were
+    over all tokens after the first chunks), `draft_acceptance_rate`, and how many tokens were
     drafted.
     """
 

@@ -12,7 +12,7 @@ from specviz.figures.arms import LineEnd, add_line_ends, widened
 from specviz.figures.style import plain, styled
 
 APART = 0.09
-"""Of a phase's width: arms stand next to each other, so that their intervals can be told apart."""
+"""Of a phase's width: arms are drawn next to each other, so that their intervals do not overlap."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from specviz.views.k.policy.editor import edited, evidence
 from specviz.views.k.policy.servers import show_schedule
 from specviz.views.shared.benchmark_results import Opened
 from specviz.views.shared.messages import show_error
-from specviz.views.shared.tables import show_table
+from specviz.views.shared.tables import show_figures
 from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
 
@@ -38,7 +38,7 @@ def show_policy(chosen: Chosen) -> None:
     if chosen.family.arms[0].engine == EngineKind.EMBEDDED:
         st.info(
             "The embedded engine has no batch: its requests wait for each other. Measure this "
-            "method on a server before you give one the table.",
+            "method on a server before you use the table there.",
             icon=":material/info:",
         )
     st.caption(
@@ -56,7 +56,7 @@ def show_policy(chosen: Chosen) -> None:
         on_click="ignore",
     )
     st.markdown("**What each K rests on**")
-    show_table(evidence(table, policy))
+    show_figures(evidence(table, policy), words={"where", "rests on"})
     for note in table.notes:
         st.caption(escaped(note))
     st.markdown("**As a server's own schedule**")
@@ -76,8 +76,8 @@ def _ask() -> tuple[Slo, int]:
     )
     hold_steps = hold.number_input(
         "Steps to hold", min_value=1, max_value=10_000, value=HOLD_STEPS,
-        help="K changes when so many engine steps in a row were at another load, so that it does "
-        "not flap.",
+        help="K changes only after this many engine steps in a row at another load, so that it "
+        "does not flap.",
         **bound(state.HOLD_STEPS),
     )  # fmt: skip
     return Slo(ttft_ms=ttft_ms, tpot_ms=tpot_ms), int(hold_steps)

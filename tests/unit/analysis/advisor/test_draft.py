@@ -83,7 +83,7 @@ def test_what_fits_is_answered_in_the_tree() -> None:
 @pytest.mark.parametrize(
     ("acceptance", "verdict", "word"),
     [
-        (0.6, Verdict.PASS, "60.0%"),
+        (0.6, Verdict.PASS, "60.0 %"),
         (0.599, Verdict.FAIL, "below the aim"),
         (0.5, Verdict.FAIL, "below the aim"),
         (0.499, Verdict.FAIL, "harmful"),

@@ -159,9 +159,9 @@ def test_a_measured_gain_contradicts_the_rule_that_says_off() -> None:
 
 def test_acceptance_and_speed_up_may_contradict_each_other() -> None:
     weak = recommend(replace(ON, measured=measured(option(1.4, acceptance=0.41))))
-    assert any(one.says.startswith("Acceptance 41%") for one in weak.contradictions)
+    assert any(one.says.startswith("Acceptance 41 %") for one in weak.contradictions)
     strong = recommend(replace(ON, measured=measured(option(0.8, acceptance=0.75))))
-    assert any(one.says.startswith("Acceptance 75%") for one in strong.contradictions)
+    assert any(one.says.startswith("Acceptance 75 %") for one in strong.contradictions)
 
 
 def test_only_the_load_that_was_measured_is_answered() -> None:

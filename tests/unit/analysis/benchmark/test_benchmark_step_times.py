@@ -12,7 +12,7 @@ DRAFTED = dict(
     draft_ms=30.0, overlapped_draft_ms=0.0, verify_ms=60.0, num_steps=11, output_tokens=19,
     e2el_ms=110.0, tpot_ms=100 / 18, per_step_accepted=[1] * 8 + [0] * 2, per_step_drafted=[3] * 10,
 )  # fmt: skip
-"""Ten steps in 100 ms behind the first, 18 tokens."""
+"""Ten steps in 100 ms after the first, 18 tokens."""
 
 
 def arm_cell(*, plain: dict[str, object], drafted: dict[str, object], prompts: int = 1) -> Cell:

@@ -312,7 +312,7 @@ def test_without_step_times_acceptance_is_told_and_time_is_not() -> None:
     [(0, 0), (2, 0), (3, 0), (4, 1), (5, 2)],
 )
 def test_a_draft_beyond_the_end_hides_no_step(chunks: int, undrafted: int) -> None:
-    """5 tokens behind the first; drafts cover 3 and 4, so tokens leave no step without a draft."""
+    """5 tokens after the first; drafts cover 3 and 4, so tokens leave no step without a draft."""
     answer = Answer((0, 0), None, 6, 5.0, 45.0, (3, 3), (2, 3), chunks)
     assert (answer.num_undrafted, answer.num_steps) == (undrafted, 2 + undrafted)
 

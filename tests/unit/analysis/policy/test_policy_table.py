@@ -111,7 +111,7 @@ def test_the_row_for_everything_above_is_carried_on_and_says_so() -> None:
     assert ks_of(table)[-1] == ks_of(table)[-2]
     assert set(bases_of(table)[-1]) == {Basis.PREDICTED}
     assert lines(table)[-1] == (
-        "above 0.7: predicted: nobody measured above temperature 0.7, whose K goes on"
+        "above 0.7: predicted: nothing was measured above temperature 0.7, its K is used"
     )
 
 

@@ -39,4 +39,4 @@ def test_the_file_draws_the_same_and_says_it_in_words() -> None:
     text = step_time_part(BOTH, 4.0, "why <b>")
     assert text.count("<rect") == 2 * 4 + 1  # the parts, their keys, and plain decoding
     assert "draft while verifying 2.00 ms" in text and "why &lt;b&gt;" in text
-    assert step_time_part(None, None, "why") == '<p class="told">why</p>'
+    assert step_time_part(None, None, "why") == '<p class="sentence">why</p>'

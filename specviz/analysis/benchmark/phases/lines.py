@@ -1,0 +1,61 @@
+"""Phases as lines of text, from the document that `specviz bench --json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from specviz.analysis.benchmark.phases.figures import Estimate, Gain
+from specviz.analysis.text import digits
+from specviz.methods import Method
+
+Document = Mapping[str, Any]
+
+FIGURES = {
+    "goodput 1/s": "request_goodput",
+    "TPOT ms": "tpot_ms",
+    "TTFT ms": "ttft_ms",
+    "acceptance": "draft_acceptance_rate",
+    "tok/s": "output_throughput",
+}
+GAINS = {"goodput gain": "request_goodput", "TPOT gain": "tpot_ms"}
+WORDS = (
+    "Goodput: requests that ended in the phase and met every SLO, per second of it. TTFT, TPOT and "
+    "acceptance are those of the requests sent in it. Intervals are 95 % over passes. "
+    "Gains: above 1 the arm is better than the one it is compared with, in the same passes."
+)
+
+COLUMNS = ("phase", "arm", *FIGURES, *GAINS)
+
+
+def phases_by_traffic(results: Document) -> dict[str, list[Document]]:
+    """The phases of each traffic, all temperatures together."""
+    found = [one for one in results["phases"] if one["temperature"] is None]
+    names = dict.fromkeys(one["traffic"] for one in found)
+    return {name: [one for one in found if one["traffic"] == name] for name in names}
+
+
+def phase_line(one: Document, results: Document, *, intervals: bool) -> tuple[str | None, ...]:
+    """One phase of one arm under `COLUMNS`, gains over plain decoding.
+
+    `intervals`: also of figures; gains always have theirs.
+    """
+    phase = "all" if one["phase"] is None else f"{one['phase'] + 1} · {one['load']}"
+    return (phase, one["arm"], *_figures(one, intervals), *_gains(one, results))
+
+
+def _figures(one: Document, intervals: bool) -> list[str | None]:
+    estimates = [Estimate(**one[name]) if one[name] else None for name in FIGURES.values()]
+    if intervals:
+        return [found and found.text for found in estimates]
+    return [found and digits(found.value) for found in estimates]
+
+
+def _gains(one: Document, results: Document) -> list[str | None]:
+    baselines = {
+        arm["arm_index"] for arm in results["arms"] if arm["method"] == Method.BASELINE.value
+    }
+    versus: Document = next(
+        (other for other in one["compared"] if other["against"] in baselines), {}
+    )
+    return [Gain(**versus[name]).text if versus.get(name) else None for name in GAINS.values()]
