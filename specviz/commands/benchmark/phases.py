@@ -27,8 +27,8 @@ def phase_tables(results: Document) -> Iterator[Table]:
             title=title, title_justify="left", header_style="dim", box=None, pad_edge=False
         )
         for name in COLUMNS:
-            justify = "left" if name in ("phase", "arm") else "right"
-            table.add_column(name, justify=justify, no_wrap=True)
+            in_words = name in ("phase", "arm")
+            table.add_column(name, justify="left" if in_words else "right", no_wrap=True)
         for one in phases:
             line = phase_line(one, results, intervals=False)
             table.add_row(*(Text(cell or "–") for cell in line))

@@ -43,8 +43,8 @@ def show_table(table: pd.DataFrame) -> None:
 
 def _figures(values: pd.Series) -> ColumnConfig:
     """Figures with an interval need more room than the grid gives by itself."""
-    width = "medium" if _longest(values) > WIDE else None
-    return st.column_config.TextColumn(alignment="right", width=width)
+    is_wide = _longest(values) > WIDE
+    return st.column_config.TextColumn(alignment="right", width="medium" if is_wide else None)
 
 
 def csv_button(table: pd.DataFrame, name: str, label: str) -> None:

@@ -47,8 +47,8 @@ def phase_line(one: Document, results: Document, *, intervals: bool) -> tuple[st
 def _figures(one: Document, intervals: bool) -> list[str | None]:
     estimates = [Estimate(**one[name]) if one[name] else None for name in FIGURES.values()]
     if intervals:
-        return [found and found.text for found in estimates]
-    return [found and digits(found.value) for found in estimates]
+        return [found.text if found else None for found in estimates]
+    return [digits(found.value) if found else None for found in estimates]
 
 
 def _gains(one: Document, results: Document) -> list[str | None]:
