@@ -31,7 +31,7 @@ CLOSE = 1e-5
 """Of u to the acceptance probability: closer than float32 can tell."""
 
 GREEDY, SAMPLED = {"temperature": 0.0}, {"temperature": 0.8, "seed": 11}
-SHORT = [9, 10]  # one token is padded with a draft that nobody made, and vLLM counts it
+SHORT = [9, 10]  # vLLM pads one token with a draft that nobody made, and counts it
 LONG_PROMPT = [50, 51, 52, 53] * 50  # more than a step takes
 FLAGS = (
     *("--max-model-len", "512", "--max-num-seqs", "4", "--max-num-batched-tokens", "128"),
