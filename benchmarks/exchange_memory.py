@@ -30,8 +30,8 @@ from specviz.store.exchange.expansion import check_tables
 from specviz.store.runs.run_json import RecordedRequest
 from specviz.trace import EmittedToken, Fidelity, Origin, RequestFinished, RequestStarted, Step
 
-DECISIONS = 1_000_000
-ANSWERS, ANSWER_BYTES = 50, 10_000_000
+DECISIONS = 500_000
+ANSWERS, ANSWER_BYTES = 10, 10_000_000
 KINDS = (Format.PARQUET, Format.JSONL)
 
 Figures = dict[str, int]

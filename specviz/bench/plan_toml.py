@@ -35,11 +35,11 @@ from typing import Any
 import tomli_w
 
 from specviz.analysis.benchmark.results import Slo
-from specviz.bench import toml_values as toml
+from specviz.bench.load import toml_values as toml
 from specviz.bench.load.load import Load
 from specviz.bench.load.load_toml import traffic_of, traffic_table
+from specviz.bench.load.toml_values import Table
 from specviz.bench.plan import Grid, Plan, PlanArm
-from specviz.bench.toml_values import Table
 from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
 from specviz.methods import Method

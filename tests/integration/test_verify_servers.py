@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from specviz.config import EngineKind
+from specviz.errors import ServerStartFailed
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.kinds import demo_spec
@@ -184,7 +185,8 @@ def test_another_model_as_baseline_is_noticed(
 def test_a_swapped_tokenizer_is_noticed(
     pool: ServerPool, baseline_server: Server, start: Start, tmp_path: Path
 ) -> None:
-    """The same weights, but two common words of the vocabulary have changed places."""
+    """The same weights, but two common words of the vocabulary have changed places. With a draft
+    the server does not even start."""
     model = tmp_path / "demo-target"
     shutil.copytree(DEMO_TARGET, model)
     file = model / "tokenizer.json"
@@ -192,7 +194,9 @@ def test_a_swapped_tokenizer_is_noticed(
     words = tokenizer["model"]["vocab"]
     words["Ġthe"], words["Ġa"] = words["Ġa"], words["Ġthe"]
     file.write_text(json.dumps(tokenizer), encoding="utf-8")
-    server = start(speculating(model))
+    with pytest.raises(ServerStartFailed, match="The tokenizers differ"):
+        start(speculating(model))
+    server = start(ServerSpec(LAUNCHER, str(model), Method.NGRAM, k=4))
     found = by_check(pool, baseline_server, server, FEW)
     server.stop()
     assert found["greedy"].outcome is Outcome.FAILS, found["greedy"].sentence

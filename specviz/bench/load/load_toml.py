@@ -26,9 +26,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from specviz.bench import toml_values as toml
+from specviz.bench.load import toml_values as toml
 from specviz.bench.load.load import Load
 from specviz.bench.load.recorded import arrival_of, read_arrivals
+from specviz.bench.load.toml_values import Table
 from specviz.bench.load.traffic import (
     DEFAULT_PHASE_S,
     REQUESTS_PER_STREAM,
@@ -37,7 +38,6 @@ from specviz.bench.load.traffic import (
     Traffic,
     ramp,
 )
-from specviz.bench.toml_values import Table
 from specviz.errors import UsageError
 
 SHAPES = {

@@ -137,16 +137,19 @@ def test_requests_that_failed_are_asked_again(store: Store, new_board, new_plan)
 def test_the_time_budget_ends_it_and_resuming_gives_it_another(
     store: Store, new_board, new_plan
 ) -> None:
-    engine = FakeEngine(seconds=0.05)
+    def spend_the_budget(prompt: Prompt) -> None:
+        if len(engine.asked) == 4:
+            (bench,) = board._benches.values()
+            bench.tally._began -= 2000.0
+
+    engine = FakeEngine(say=spend_the_budget)
     board = new_board({Method.BASELINE: engine})
-    benchmark_id = board.start(new_plan(prompts=12, time_budget_s=0.4))
+    benchmark_id = board.start(new_plan(prompts=12, time_budget_s=1000.0))
     assert ended(board, benchmark_id) is BenchPhase.PARTIAL
     row = store.read(read_benchmark, benchmark_id)
     assert "time budget" in row.error
-    assert 0 < row.finished < 12
-    for _ in range(12):
-        if resumed(board, benchmark_id) is BenchPhase.FINISHED:
-            break
+    assert row.finished == 4
+    assert resumed(board, benchmark_id) is BenchPhase.FINISHED
     assert_complete(store, benchmark_id, 12)
     assert set(asked(engine).values()) == {1}
 
