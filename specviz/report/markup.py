@@ -7,6 +7,8 @@ from html import escape
 from typing import Any
 
 MISSING = "–"
+NAME = ' class="name"'
+"""Of the head of a column that names the row."""
 
 _UNSEEN = {
     code: f"\\u{code:04x}"
@@ -29,10 +31,12 @@ def block(value: str) -> str:
     return f'<pre dir="auto">{text(value)}</pre>'
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table; the first column names the row."""
-    columns = "".join(f"<th>{text(name)}</th>" for name in head)
-    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, names: int = 1) -> str:
+    """A table; the first `names` columns name the row."""
+    columns = "".join(
+        f"<th{NAME if place < names else ''}>{text(name)}</th>" for place, name in enumerate(head)
+    )
+    body = "".join(f"<tr>{_cells(row, names)}</tr>" for row in rows)
     return f'<div class="wide"><table><thead><tr>{columns}</tr></thead>{body}</table></div>'
 
 
@@ -44,7 +48,6 @@ def pairs(items: Iterable[tuple[str, Any]]) -> str:
     return f"<dl>{body}</dl>"
 
 
-def _cells(row: Sequence[Any]) -> str:
-    first, *rest = row
-    cells = "".join(f"<td>{text(value)}</td>" for value in rest)
-    return f'<th scope="row">{text(first)}</th>{cells}'
+def _cells(row: Sequence[Any], names: int) -> str:
+    heads = "".join(f'<th scope="row">{text(value)}</th>' for value in row[:names])
+    return heads + "".join(f"<td>{text(value)}</td>" for value in row[names:])

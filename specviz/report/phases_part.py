@@ -13,5 +13,7 @@ def phases_part(results: Json) -> str:
     for name, phases in phases_by_traffic(results).items():
         lines = [phase_line(one, results, intervals=True) for one in phases]
         passes = max(one["passes"] for one in phases)
-        parts.append(f"<h3>{text(name)}, by phase, {passes} passes</h3>{table(COLUMNS, lines)}")
+        parts.append(
+            f"<h3>{text(name)}, by phase, {passes} passes</h3>{table(COLUMNS, lines, names=2)}"
+        )
     return "".join(parts) + (f'<p class="muted">{text(WORDS)}</p>' if parts else "")

@@ -167,6 +167,5 @@ def _short(arm: ArmChoice) -> str:
         name += " tree"
     if arm.has_acceptance and arm.acceptance == "typical":
         name += " not lossless"
-    if arm.place is Place.EMBEDDED:
-        return name
-    return f"{name} ({'llama.cpp' if arm.place is Place.LLAMA_CPP else 'vLLM'})"
+    where = {Place.DEMO: "vLLM", Place.LLAMA_CPP: "llama.cpp", Place.URL: "at a URL"}
+    return f"{name} ({where[arm.place]})" if arm.place in where else name

@@ -27,7 +27,7 @@ def facts_section(name: str, health: Health | None) -> None:
         return
     st.table({fact: escaped(text) for fact, text in facts_of(health.found).items()})
     if health.found.advice:
-        st.info(escaped(health.found.advice), icon=":material/lightbulb:")
+        st.info(health.found.advice, icon=":material/lightbulb:")  # specviz's own words
 
 
 @st.dialog("Log", width="large")

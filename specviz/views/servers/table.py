@@ -56,7 +56,8 @@ def row_html(cells: Sequence[Cell], state: Cell | None) -> str:
 def _cell_html(cell: Cell) -> str:
     hint = f' title="{escape(cell.hint)}"' if cell.hint else ""
     small = f"<small>{escape(cell.small)}</small>" if cell.small else ""
-    text = f'<span class="{cell.tone}"{hint}>{escape(cell.text)}</span>'
+    words = escape(cell.text).replace(" K ", " K&nbsp;")  # `K 5` is one word
+    text = f'<span class="{cell.tone}"{hint}>{words}</span>'
     return text + curve_svg(cell.curve) + small
 
 

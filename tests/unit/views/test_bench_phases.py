@@ -19,7 +19,7 @@ from specviz.config import EngineKind, RunConfig
 from specviz.methods import Method
 from specviz.paths import PROJECT_ROOT
 from specviz.report.phases_part import phases_part
-from specviz.views.benchmark.figures.phases import by_phase
+from specviz.views.benchmark.figures.phases import PhaseLine, by_phase
 from specviz.views.benchmark.phases import in_full, phase_lines, phase_table
 from specviz.views.shared.plan_text import plan_summary
 
@@ -60,6 +60,16 @@ def test_a_line_per_phase_and_arm_the_whole_first() -> None:
     assert table["goodput gain"].notna().sum() == 3  # nothing is compared with itself
     assert phase_table(FOUND, None)["goodput gain"].isna().all()
     assert in_full(FOUND)["request_goodput_high"].eq(2.75).all()
+
+
+def test_an_interval_of_two_passes_that_says_nothing_is_not_drawn() -> None:
+    wide = Estimate(47.1, 0.001, 186_318_023.0)
+    assert wide.text == "47.1 (too few passes)"
+    assert Estimate(0.5, 0.0, 3.0).ends is None and Estimate(0.5, 0.1, 9.0).ends == (0.1, 9.0)
+    assert Gain(0.94, 0.0, 885488982.49).text == "0.94× (too few passes)"
+    drawn = by_phase([PhaseLine("off", "#000000", True, {"1": wide})], "TPOT, ms")
+    assert drawn.data[0].error_y.array == drawn.data[0].error_y.arrayminus == (0.0,)
+    assert drawn.layout.yaxis.range[1] < 60
 
 
 def test_lines_go_over_the_phases_and_leave_out_the_whole() -> None:

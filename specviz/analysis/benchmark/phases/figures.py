@@ -7,6 +7,17 @@ from dataclasses import dataclass
 from specviz.analysis.text import digits
 from specviz.analysis.verdict import Verdict, verdict_of
 
+TOO_WIDE = 100.0
+"""Upper over lower end of an interval from which on its ends say nothing, as two passes often give:
+texts and charts leave them out, JSON and files keep them."""
+
+TOO_FEW = "(too few passes)"
+
+
+def is_too_wide(low: float, high: float) -> bool:
+    """Both ends are of a ratio: never negative."""
+    return high > TOO_WIDE * low
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -17,11 +28,21 @@ class Estimate:
     high: float | None
 
     @property
+    def ends(self) -> tuple[float, float] | None:
+        """The interval, if it says anything."""
+        if self.low is None or self.high is None or is_too_wide(self.low, self.high):
+            return None
+        return self.low, self.high
+
+    @property
     def text(self) -> str:
         """`12.3 (11.8 to 12.9)`; the value alone where there is no interval."""
-        if self.low is None or self.high is None:
+        if self.low is None:
             return digits(self.value) or ""
-        return f"{digits(self.value)} ({digits(self.low)} to {digits(self.high)})"
+        if self.ends is None:
+            return f"{digits(self.value)} {TOO_FEW}"
+        low, high = self.ends
+        return f"{digits(self.value)} ({digits(low)} to {digits(high)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +64,8 @@ class Gain:
         """`1.27× (1.11 to 1.45)`; the ratio alone where there is no interval."""
         if self.low is None or self.high is None:
             return f"{self.ratio:.2f}×"
+        if is_too_wide(self.low, self.high):
+            return f"{self.ratio:.2f}× {TOO_FEW}"
         return f"{self.ratio:.2f}× ({self.low:.2f} to {self.high:.2f})"
 
 

@@ -38,8 +38,8 @@ def by_phase(lines: Sequence[PhaseLine], y_title: str) -> go.Figure:
             marker={"size": 7, "color": line.colour},
             line={"color": line.colour, "width": 2, "dash": "dash" if line.is_baseline else None},
             error_y={
-                "array": [(p.high or p.value) - p.value for p in points],
-                "arrayminus": [p.value - (p.low or p.value) for p in points],
+                "array": [_high(point) - point.value for point in points],
+                "arrayminus": [point.value - _low(point) for point in points],
                 "thickness": 1, "width": 3,
             },
             hovertext=[f"{plain(line.arm)}, {plain(title)}: {point.text}"
@@ -51,6 +51,14 @@ def by_phase(lines: Sequence[PhaseLine], y_title: str) -> go.Figure:
     figure.update_layout(height=380, hovermode="closest", margin={"t": 12})
     last = [list(line.points.values())[-1].value for line in lines]
     ends = [LineEnd(line.arm, y, line.colour) for line, y in zip(lines, last, strict=True)]
-    values = [p.high or p.value for line in lines for p in line.points.values()]
+    values = [_high(point) for line in lines for point in line.points.values()]
     add_line_ends(figure, ends, widened(values))
     return figure
+
+
+def _low(point: Estimate) -> float:
+    return point.ends[0] if point.ends else point.value
+
+
+def _high(point: Estimate) -> float:
+    return point.ends[1] if point.ends else point.value
