@@ -12,11 +12,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from app_process import running_app
+from app_process import ROOT, running_app
 from playwright.sync_api import Locator, Page, expect
 from scripted_server import Script, serving
 
-from specviz.paths import PROJECT_ROOT
 from specviz.policy.file import policy_toml
 from specviz.policy.policy import Basis, Policy, Row
 
@@ -27,15 +26,11 @@ HANDSHAKE = {"tracing": True, "method": "ngram", "num_speculative_tokens": 4}
 
 
 @pytest.fixture(scope="module")
-def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("servers") / "runs.duckdb"
-
-
-@pytest.fixture(scope="module")
-def app_url(store_path: Path) -> Iterator[str]:
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("servers")
     script = Path(__file__).with_name("embedded_app.py")
-    log = store_path.with_name("app.log")
-    with running_app(script, log, SPECVIZ_STORE=str(store_path)) as url:
+    store = str(folder / "runs.duckdb")
+    with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield url
 
 
@@ -108,24 +103,27 @@ def test_what_is_no_server_is_refused_in_the_dialog(page: Page, app_url: str) ->
     expect(page.get_by_role("dialog")).to_contain_text("Leave user and password out of the URL")
 
 
-def test_a_command_next_to_the_app_configures_a_proxy(
-    app_url: str, store_path: Path, tmp_path: Path
-) -> None:
-    def servers(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "specviz", "servers", *arguments, "--db", str(store_path)]
-        return subprocess.run(
-            command, cwd=PROJECT_ROOT, capture_output=True, text=True, check=True, timeout=120
-        )
-
-    policy = tmp_path / "policy.toml"
+def test_a_command_next_to_the_app_configures_a_proxy(tmp_path: Path) -> None:
+    db, policy = tmp_path / "runs.duckdb", tmp_path / "policy.toml"
     policy.write_text(policy_toml(Policy(4, (4,), (Row((4,), (Basis.EDITED,)),))))
-    with serving(Script(handshake=HANDSHAKE)) as fast, serving(Script(speculates=False)) as plain:
+
+    def servers(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "specviz", "servers", *arguments, "--db", str(db)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    with (
+        running_app(ROOT / "app.py", tmp_path / "app.log", SPECVIZ_STORE=str(db)) as app_url,
+        serving(Script(handshake=HANDSHAKE)) as fast,
+        serving(Script(speculates=False)) as plain,
+    ):
         servers("add", "fast", fast)
         servers("add", "plain", plain, "--baseline-of", "fast")
         wanted = ("route", "--policy", str(policy), "--litellm", str(tmp_path / "proxy"))
         done = servers(*wanted, "--json")
-        assert f"The app at {app_url} owns the database" in done.stderr.replace("\n", " ")
-        found = json.loads(done.stdout)
-        assert (found["plain"], found["speculating"]) == (["plain"], ["fast"])
-        config = (tmp_path / "proxy" / "config.yaml").read_text()
-        assert fast in config and plain in config
+    assert f"The app at {app_url} owns the database" in done.stderr.replace("\n", " ")
+    found = json.loads(done.stdout)
+    assert (found["plain"], found["speculating"]) == (["plain"], ["fast"])
+    config = (tmp_path / "proxy" / "config.yaml").read_text()
+    assert fast in config and plain in config
