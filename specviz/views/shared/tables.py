@@ -20,7 +20,18 @@ LONG = 40
 
 WORDS = frozenset(
     {
-        *("arm", "category", "load", "engine", "model", "draft", "server", "error", "verdict"),
+        *(
+            "arm",
+            "phase",
+            "category",
+            "load",
+            "engine",
+            "model",
+            "draft",
+            "server",
+            "error",
+            "verdict",
+        ),
         *("source", "where"),
         *("throughput", "measured at concurrency", "compared by", "prefix caching"),
     }
