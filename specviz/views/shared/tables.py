@@ -20,19 +20,8 @@ LONG = 40
 
 WORDS = frozenset(
     {
-        *(
-            "arm",
-            "phase",
-            "category",
-            "load",
-            "engine",
-            "model",
-            "draft",
-            "server",
-            "error",
-            "verdict",
-        ),
-        *("source", "where"),
+        *("arm", "phase", "category", "load", "engine", "model", "draft", "server", "error"),
+        *("verdict", "source", "where"),
         *("throughput", "measured at concurrency", "compared by", "prefix caching"),
     }
 )
