@@ -45,13 +45,13 @@ def objective_text(objective: Objective) -> str:
     return f"goodput at {', '.join(limits)}" if limits else "output throughput"
 
 
-def estimate_text(figure: Estimate, unit: str) -> str:
-    """`126.6 (121.0 to 132.4) tok/s`; the figure alone where there is no interval."""
+def estimate_text(figure: Estimate) -> str:
+    """`126.6 (121.0 to 132.4)`; the figure alone where there is no interval."""
     digits = 1 if figure.value >= 10 else 2
     if figure.low is None or figure.high is None:
-        return f"{figure.value:.{digits}f} {unit}"
+        return f"{figure.value:.{digits}f}"
     ends = f"{max(0.0, figure.low):.{digits}f} to {figure.high:.{digits}f}"
-    return f"{figure.value:.{digits}f} ({ends}) {unit}"
+    return f"{figure.value:.{digits}f} ({ends})"
 
 
 def gain_text(found: Decision, objective: Objective) -> str:
@@ -112,7 +112,7 @@ def cell_text(found: Decision, objective: Objective) -> str:
     figure = found.figure(found.k)
     parts = [f"K {found.k}"]
     if figure is not None:
-        parts.append(estimate_text(figure, objective.unit))
+        parts.append(f"{estimate_text(figure)} {objective.unit}")
     if gain := gain_text(found, objective):
         parts.append(f"{gain} {'more than' if objective.slo.is_set else 'of'} plain decoding")
     said = ", ".join(parts)

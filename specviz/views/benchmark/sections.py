@@ -88,7 +88,7 @@ def step_time(opened: Opened) -> None:
     show_sentences([(cell.arm, cell.step_time_text) for cell in cells if cell.step_time_text])
     if bars:
         show_lines(bars)
-    st.caption(WORDS)
+        st.caption(WORDS)
     if any(cell.step_time is None for cell in cells):
         st.caption(NOT_REPORTED)
 

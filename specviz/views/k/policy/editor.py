@@ -82,7 +82,7 @@ def _line(
     found: Decision, k: int, objective: Objective, *, is_edited: bool
 ) -> dict[str, str | None]:
     """`k` is the table's, or the one that was typed in its place."""
-    name = "goodput" if objective.slo.is_set else "throughput, tok/s"
+    name = f"{'goodput' if objective.slo.is_set else 'throughput'}, {objective.unit}"
     figure, plain = found.figure(k), found.figure(0)
     if is_edited:
         said = f"edited, the table says {found.k}"
@@ -93,8 +93,8 @@ def _line(
         others = ", ".join(str(one) for one in found.equivalent_ks if one != k) or None
         gain = gain_text(found, objective) or None
     return {
-        name: estimate_text(figure, objective.unit) if figure else None,
-        "plain": estimate_text(plain, objective.unit) if plain else None,
+        name: estimate_text(figure) if figure else None,
+        "plain": estimate_text(plain) if plain else None,
         "gain": gain,
         "as good": others,
         "rests on": said,
