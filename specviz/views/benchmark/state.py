@@ -77,7 +77,7 @@ def open_benchmark(benchmark_id: str) -> None:
 def show_list() -> None:
     """Drop the benchmark that was open from the URL: a link to the same page leaves it there."""
     if st.session_state.pop(_OPENED, False):
-        st.query_params.from_dict({})  # `clear` refuses while the section is bound
+        st.query_params.clear()
 
 
 def shipped_plans() -> list[Path]:

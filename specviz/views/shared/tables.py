@@ -95,7 +95,7 @@ def _alignment(table: pd.DataFrame, name: str, words: Collection[str]) -> str:
     if name not in words:
         return "text-align:right"
     is_long = _longest(table[name]) > LONG
-    return "text-align:left" + (";white-space:normal;min-width:13em" if is_long else "")
+    return "text-align:left" + (";white-space:normal;min-width:10em" if is_long else "")
 
 
 def _cell(value: object) -> str:
