@@ -379,6 +379,7 @@ def plan(name: str) -> Callable[[Figures], str]:
 
 TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "embedded_speed": {"summary": embedded_summary, "methods": embedded_methods},
+    "embedded_speed_float32": {"methods": embedded_methods},
     "history_scale": {"store": history_store, "pages": history_pages},
     "history_scale_five_best": {"size": history_size},
     "coverage": {"coverage": coverage},

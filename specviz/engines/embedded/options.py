@@ -21,10 +21,10 @@ class Options:
     `stop_below`: a chain ends before K where the product of the drafter's own probabilities would
     fall below it (draft_model, eagle, eagle3, layer_skip, mirror); 0 always drafts K tokens, as
     vLLM does. `device` auto is cuda where there is one. `dtype`: of weights and activations; auto
-    is float32 on a CPU with compiled kernels, else bfloat16 on CUDA and on processors that multiply
-    it, else float32. On a CPU without (AVX2), torch multiplies bfloat16 row by row: six rows take
-    6 times as long as one, against 1.7 times in float32, so that verifying a draft would save
-    nothing.
+    is bfloat16 on CUDA and on processors that multiply it, else float32. On a CPU without (AVX2),
+    torch multiplies bfloat16 row by row: six rows take 6 times as long as one, against 1.7 times
+    in float32, so that verifying a draft would save nothing. Float32 with compiled kernels is the
+    fastest on any CPU, most of all for one row, so that a draft saves less.
     """
 
     shape: Literal["auto", Shape] = "auto"

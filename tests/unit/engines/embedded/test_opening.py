@@ -37,24 +37,18 @@ def test_a_cold_process_opens_three_arms_and_warms_up_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "compiled", "has_layout", "found"),
+    ("asked", "has_layout", "found"),
     [
-        ({}, True, True, "float32"),
-        ({}, False, True, "bfloat16"),
-        ({}, False, False, "float32"),
-        ({"dtype": "auto"}, False, False, "float32"),
-        ({"dtype": "float32"}, False, True, "float32"),
-        ({"dtype": "bfloat16"}, True, False, "bfloat16"),
+        ({}, True, "bfloat16"),
+        ({}, False, "float32"),
+        ({"dtype": "auto"}, False, "float32"),
+        ({"dtype": "float32"}, True, "float32"),
+        ({"dtype": "bfloat16"}, False, "bfloat16"),
     ],
 )
 def test_auto_is_the_dtype_that_the_processor_computes_fast(
-    monkeypatch: pytest.MonkeyPatch,
-    asked: dict[str, str],
-    compiled: bool,
-    has_layout: bool,
-    found: str,
+    monkeypatch: pytest.MonkeyPatch, asked: dict[str, str], has_layout: bool, found: str
 ) -> None:
-    monkeypatch.setattr(opening, "library", lambda: object() if compiled else None)
     monkeypatch.setattr(opening, "has_layout", lambda dtype: has_layout)
     options = {"device": "cpu", **asked}
     _, config = opening.open_engine(
