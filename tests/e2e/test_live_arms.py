@@ -63,10 +63,10 @@ def test_a_pasted_url_brings_method_k_and_baseline(
         timeout=SLOW_MS
     )
     expect(
-        page.get_by_role("button", name=re.compile(r"^Arms: .*ngram K 4 \(vLLM\)"))
+        page.get_by_role("button", name=re.compile(r"^Arms: .*ngram K 4 \(at a URL\)"))
     ).to_be_visible()
     page.get_by_role("button", name=f"Add its baseline at {BASELINE_URL}").click()
-    label = re.compile(r"^Arms: .*ngram K 4 \(vLLM\) · baseline \(vLLM\)")
+    label = re.compile(r"^Arms: .*ngram K 4 \(at a URL\) · baseline \(at a URL\)")
     expect(page.get_by_role("button", name=label)).to_be_visible(timeout=SLOW_MS)
     expect(page.get_by_label("Server URL").nth(1)).to_have_value(BASELINE_URL)
     expect(page.get_by_role("button", name="Add its baseline")).to_have_count(0)

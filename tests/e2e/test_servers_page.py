@@ -81,7 +81,7 @@ def test_from_nothing_to_a_server_that_goes_down_and_comes_back(page: Page, app_
 def test_a_server_is_used_in_live_in_a_benchmark_and_in_technique(page: Page, app_url: str) -> None:
     with serving(Script(handshake=HANDSHAKE, running=3)) as url:
         add(page, app_url, "box", url).get_by_role("button", name="Live").click(timeout=SLOW_MS)
-        label = re.compile(r"ngram K 4 \(vLLM\)")
+        label = re.compile(r"ngram K 4 \(at a URL\)")
         expect(page.get_by_role("button", name=label)).to_be_visible(timeout=SLOW_MS)
 
         page.goto(f"{app_url}/servers")
