@@ -19,9 +19,9 @@ def test_an_opened_run_reads_one_request_and_counts_the_others(
 ) -> None:
     """A run of a benchmark has thousands of them."""
     made: list[str] = []
-    plain = run_reads._request
+    plain = run_reads.request_of
     monkeypatch.setattr(
-        run_reads, "_request", lambda row: made.append(row["request_id"]) or plain(row)
+        run_reads, "request_of", lambda row: made.append(row["request_id"]) or plain(row)
     )
     monkeypatch.setattr(opened, "read_titles", None)
     monkeypatch.setattr(run_reads, "RequestTitle", None)
