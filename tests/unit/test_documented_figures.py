@@ -100,7 +100,8 @@ def test_a_changed_result_changes_the_document():
         figures = load(name)
         assert figures is not None
         for row in figures["rows"]:
-            row["speedup"] *= 2
+            if row["speedup"] is not None:  # where no answer equals plain decoding's
+                row["speedup"] *= 2
         return figures
 
     assert fill(text, faster) != text
