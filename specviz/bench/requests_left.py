@@ -51,8 +51,10 @@ class RequestsLeft:
             key: tuple(turns[turn] for turn in sorted(turns)) for key, turns in answers.items()
         }
         for round_id, (stage, arm) in self._rounds():
+            if not isinstance(stage.load, Traffic):
+                continue
             done = [key for key in self.done if key[0] == round_id]
-            if done and isinstance(stage.load, Traffic) and self.talks(stage, arm):
+            if done and self.talks(stage, arm):
                 log.restart_round(round_id, INTERRUPTED)
                 for key in done:
                     del self.done[key]

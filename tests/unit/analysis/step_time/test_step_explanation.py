@@ -91,17 +91,17 @@ def test_the_sentence_agrees_with_the_numbers(
     text = explain_step(found, plain)
     limit = drafting_limit_ms(found, plain)
     assert limit is not None
-    told = [float(number.replace(",", "")) for number in re.findall(r"[\d,]*\d\.?\d*", text)]
+    named = [float(number.replace(",", "")) for number in re.findall(r"[\d,]*\d\.?\d*", text)]
     near = dict(rel=6e-3, abs=6e-4)  # three significant digits
     expected = [draft, verify, other, plain, tokens, step / tokens]
-    assert told[:6] == pytest.approx(expected, **near)
+    assert named[:6] == pytest.approx(expected, **near)
     if "no faster and no slower" in text:
-        assert step / tokens == pytest.approx(plain, rel=0.02, abs=2e-3) and len(told) == 6
+        assert step / tokens == pytest.approx(plain, rel=0.02, abs=2e-3) and len(named) == 6
         return
     slower = step / tokens > plain
     assert (": slower." in text) == slower and (": faster." in text) == (not slower)
     limits = ([limit] if limit > 0 else []) + [step / plain]
-    assert told[6:] == pytest.approx(limits, **near)
+    assert named[6:] == pytest.approx(limits, **near)
 
 
 @given(times, times, times, st.floats(1, 16), times)
