@@ -6,11 +6,11 @@ The steps of every smaller K follow from these drafts exactly, without sending a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from specviz.analysis.k.answers import Key
+from specviz.analysis.k.answers import Answer, Key
 from specviz.analysis.k.redraft import Redraft, corrected
 from specviz.bench.arm import as_opened
 from specviz.bench.block import Talk
@@ -19,9 +19,10 @@ from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.redraft import open_embedded_arm, redraftable
 from specviz.errors import UsageError
 from specviz.methods import Method
+from specviz.prompts.sets import Conversation
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_arms, read_benchmark, read_conversations
-from specviz.store.benchmarks.redrafts import StepTime, StoredAnswer, put_redraft, read_answers
+from specviz.store.benchmarks.redrafts import StepTime, put_redraft, read_answers
 from specviz.trace import Step
 
 if TYPE_CHECKING:
@@ -52,15 +53,15 @@ def redraft_arm(
     config = as_opened(plan.arms[arm_index].config, opened.get(arm_index))
     again = redraftable(config)
     answers = _answers(store, benchmark_id, arm_index)
-    prompts = _prompts(store, benchmark_id, answers)
+    conversations = store.read(read_conversations, benchmark_id)
+    prompts = [_prompt(answer, conversations) for answer in answers]
     engine = open_embedded_arm(again)
     found: dict[Key, Redraft] = {}
-    for stored, prompt in zip(answers, prompts, strict=True):
+    for answer, prompt in zip(answers, prompts, strict=True):
         if stops():
             raise RedraftStopped
-        assert stored.token_ids is not None
-        redraft = engine.redraft(prompt, stored.token_ids)
-        found[stored.answer.key] = corrected(redraft, stored.answer)
+        redraft = engine.redraft(prompt, answer.token_ids)
+        found[answer.measured.key] = corrected(redraft, answer.measured)
         report(len(found), len(answers))
     is_same_machine = config.engine is EngineKind.EMBEDDED
     k = next(iter(found.values())).k  # the method's usual one where the plan names none
@@ -69,13 +70,26 @@ def redraft_arm(
     store.write(put_redraft, benchmark_id, arm_index=arm_index, answers=found, times=times)
 
 
-def _answers(store: Store, benchmark_id: str, arm_index: int) -> list[StoredAnswer]:
-    """The first finished answer to each prompt and turn."""
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer whose tokens are known, and the texts of the turns before it in the same pass."""
+
+    measured: Answer
+    token_ids: tuple[int, ...]
+    before: tuple[str, ...]
+
+
+def _answers(store: Store, benchmark_id: str, arm_index: int) -> list[_Answer]:
+    """The first answer to each prompt and turn that can be redrafted."""
     stored = store.read(read_answers, benchmark_id, arm_index=arm_index)
-    first: dict[Key, StoredAnswer] = {}
-    for answer in stored:
-        if answer.token_ids:
-            first.setdefault(answer.answer.key, answer)
+    texts = {(one.answer.block, *one.answer.key): one.text for one in stored}
+    first: dict[Key, _Answer] = {}
+    for one in stored:
+        index, turn = one.answer.key
+        earlier = [(one.answer.block, index, number) for number in range(turn)]
+        if one.token_ids and all(place in texts for place in earlier):
+            before = tuple(texts[place] for place in earlier)
+            first.setdefault(one.answer.key, _Answer(one.answer, one.token_ids, before))
     if not first:
         raise UsageError(
             "There is nothing to redraft: the arm has no finished answer at temperature 0 and "
@@ -84,17 +98,9 @@ def _answers(store: Store, benchmark_id: str, arm_index: int) -> list[StoredAnsw
     return list(first.values())
 
 
-def _prompts(store: Store, benchmark_id: str, answers: Sequence[StoredAnswer]) -> list[Prompt]:
-    """The prompt of each answer, with the earlier turns as they were answered."""
-    conversations = store.read(read_conversations, benchmark_id)
-    said = {stored.answer.key: stored.text for stored in answers}
-
-    def prompt(key: Key) -> Prompt:
-        index, turn = key
-        before = tuple(said[index, earlier] for earlier in range(turn))
-        return Talk(index, conversations[index], Sampling(), before).prompt()
-
-    return [prompt(stored.answer.key) for stored in answers]
+def _prompt(answer: _Answer, conversations: Sequence[Conversation]) -> Prompt:
+    index, _ = answer.measured.key
+    return Talk(index, conversations[index], Sampling(), answer.before).prompt()
 
 
 def _step_times(

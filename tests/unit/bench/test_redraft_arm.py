@@ -176,3 +176,37 @@ def test_a_method_that_cannot_be_redrafted_is_refused(small: Kept, arm: int) -> 
 def test_progress_is_reported_answer_by_answer(small: Kept) -> None:
     store, benchmark_id, _ = small
     assert redrafted(store, benchmark_id, LOOKUP) == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("unknown", "left"),
+    [("token_ids", {(0, 0), (1, 1)}), ("output_tokens", {(0, 0)})],
+)
+def test_a_later_turn_needs_the_text_of_the_earlier_one_only(
+    small: Kept, unknown: str, left: set[tuple[int, int]]
+) -> None:
+    """The first turn of prompt 1 without its token ids, and without its measurements."""
+    store, benchmark_id, _ = small
+    taken = {"token_ids": "samples", "output_tokens": "requests"}[unknown]
+    first = (
+        "request_id IN (SELECT request_id FROM samples JOIN rounds USING (round_id) "
+        f"WHERE samples.benchmark_id = '{benchmark_id}' AND prompt_index = 1 AND turn = 0 "
+        f"AND rounds.arm_index = {LOOKUP})"
+    )
+
+    def swap(cursor: Any, kept: list[Any]) -> list[Any]:
+        before = cursor.execute(f"SELECT request_id, {unknown} FROM {taken} WHERE {first}")
+        rows = before.fetchall()
+        for request_id, value in kept or [(row[0], None) for row in rows]:
+            cursor.execute(
+                f"UPDATE {taken} SET {unknown} = ? WHERE request_id = ?", [value, request_id]
+            )
+        return rows
+
+    before = store.write(swap, kept=[])
+    try:
+        redrafted(store, benchmark_id, LOOKUP)
+        assert kept(store, benchmark_id, LOOKUP)[0].keys() == left
+    finally:
+        store.write(swap, kept=before)
+        redrafted(store, benchmark_id, LOOKUP)
