@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from specviz.errors import UsageError
-from specviz.methods import Method
+from specviz.methods import METHODS, Method
 
 MAX_K = 32
 """No published method gains anything above this; larger values are typing errors."""
@@ -176,6 +176,12 @@ def check_k(method: Method | None, k: int | None) -> None:
     if k is not None and not 1 <= k <= MAX_K:
         advice = "use the method baseline" if k == 0 else f"use 1 to {MAX_K}"
         raise UsageError(f"K = {k} cannot be used for speculation: {advice}.")
+
+
+def check_draft_is_used(method: Method, draft: object) -> None:
+    """Raise UsageError for a draft that is given to a method without weights of its own."""
+    if draft and not METHODS[method].needs_draft:
+        raise UsageError(f"The method {method.value} uses no draft model: leave --draft out.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,6 @@
 """The speculative decoding methods: one record per method holds every fact about it.
 
-A new embedded method is a member and a record here, a proposer in
-`specviz/engines/embedded/proposers/`, a line in `factory.py` there, and a recorded trace
-(`scripts/record_traces.py METHOD`). `tests/unit/test_methods.py` lists whatever is missing.
+CONTRIBUTING.md has what a new method takes; `tests/unit/test_methods.py` lists whatever is missing.
 """
 
 from __future__ import annotations

@@ -12,11 +12,12 @@ PURPLE = "#CC79A7"
 ORANGE = "#E69F00"
 GREY = "#8a8f98"
 
-# tokens
-ACCEPTED = GREEN
-RECOVERED = VERMILION
-REJECTED = PURPLE
+# tokens: as lines, areas and in the terminal; as words, with WCAG AA contrast on light and on dark
+ACCEPTED, ACCEPTED_WORDS = GREEN, ("#007355", "#2fc79a")
+RECOVERED, RECOVERED_WORDS = VERMILION, ("#a84900", "#f08a45")
+REJECTED, REJECTED_WORDS = PURPLE, ("#a03d74", "#d68fb6")
 BONUS, BONUS_ON_DARK = BLUE, SKY
+BONUS_WORDS = (BONUS, BONUS_ON_DARK)
 
 # lanes and arms
 BASELINE = GREY
@@ -29,18 +30,21 @@ ARM_COLOURS = (BLUE, GREEN, VERMILION, PURPLE)
 FAMILY_COLOURS = (*ARM_COLOURS, ORANGE, SKY, "#8f6fd1", "#a8763e")
 """Hues that are readable on white and on black, and two more."""
 
-_ACCENT = f"light-dark({BLUE}, {SKY})"
+
+def _on_light_and_dark(colours: tuple[str, str]) -> str:
+    return f"light-dark({colours[0]}, {colours[1]})"
+
+
 _VARIABLES = {
     "accepted": ACCEPTED,
     "recovered": RECOVERED,
-    "bonus": f"light-dark({BONUS}, {BONUS_ON_DARK})",
+    "bonus": _on_light_and_dark((BONUS, BONUS_ON_DARK)),
     "rejected": REJECTED,
-    # The same hues for words, with WCAG AA contrast on both grounds.
-    "accepted-text": "light-dark(#007355, #2fc79a)",
-    "recovered-text": "light-dark(#a84900, #f08a45)",
-    "bonus-text": f"light-dark({BONUS}, {BONUS_ON_DARK})",
-    "rejected-text": "light-dark(#a03d74, #d68fb6)",
-    "accent": _ACCENT,
+    "accepted-text": _on_light_and_dark(ACCEPTED_WORDS),
+    "recovered-text": _on_light_and_dark(RECOVERED_WORDS),
+    "bonus-text": _on_light_and_dark(BONUS_WORDS),
+    "rejected-text": _on_light_and_dark(REJECTED_WORDS),
+    "accent": _on_light_and_dark((BLUE, SKY)),
 }
 
 

@@ -45,9 +45,12 @@ DraftOption = Annotated[
     str | None,
     typer.Option(help="Folder or name of the draft model or head (default: the demo draft)."),
 ]
-KOption = Annotated[
-    int | None, typer.Option(help="Draft tokens per step (num_speculative_tokens).")
+K_HELP = "Draft tokens per step (num_speculative_tokens)."
+KOption = Annotated[int | None, typer.Option(help=K_HELP)]
+BenchmarkOption = Annotated[
+    str | None, typer.Option(help="Id of a stored benchmark, or the start of it.")
 ]
+ServerOption = Annotated[str | None, typer.Option(help="URL of a running server.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 DbOption = Annotated[
     Any,  # Location | None, but typer knows no unions

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specviz.commands.options import DbOption, JsonOption
+from specviz.commands.options import BenchmarkOption, DbOption, JsonOption
 from specviz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ SLO_NAMES = ("ttft_ms", "tpot_ms", "e2el_ms")
 
 
 def policy(
-    benchmark: Annotated[
-        str | None, typer.Option(help="Id of a stored benchmark, or the start of it.")
-    ] = None,
+    benchmark: BenchmarkOption = None,
     method: Annotated[
         str | None, typer.Option(help="Drafting method (default: the one with the most Ks).")
     ] = None,

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specviz.commands.options import DbOption, JsonOption
+from specviz.commands.options import BenchmarkOption, DbOption, JsonOption, ServerOption
 from specviz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -86,10 +86,8 @@ def recommend(
         float | None, typer.Option(help="Draft acceptance rate: accepted / drafted, 0-1.")
     ] = None,
     speedup: Annotated[float | None, typer.Option(help="Speed-up you have measured, ×.")] = None,
-    benchmark: Annotated[
-        str | None, typer.Option(help="Id of a stored benchmark, or the start of it.")
-    ] = None,
-    server: Annotated[str | None, typer.Option(help="URL of a running server.")] = None,
+    benchmark: BenchmarkOption = None,
+    server: ServerOption = None,
     target: Annotated[str | None, typer.Option(help="Folder of the target model.")] = None,
     draft: Annotated[str | None, typer.Option(help="Folder of the draft model.")] = None,
     context: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from specviz.commands.options import DbOption, JsonOption, KOption, ModelOption
+from specviz.commands.options import DbOption, JsonOption, KOption, ModelOption, ServerOption
 from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
 from specviz.methods import Method
@@ -19,7 +19,7 @@ def run(
         EngineKind | None,
         typer.Option(help="What answers (default: vllm with --server, embedded without)."),
     ] = None,
-    server: Annotated[str | None, typer.Option(help="URL of a running server.")] = None,
+    server: ServerOption = None,
     method: Annotated[
         Method | None,
         typer.Option(help="Drafting method (default: draft_model, or what the server uses)."),

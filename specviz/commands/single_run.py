@@ -169,7 +169,7 @@ def _step(step: Step) -> dict[str, Any]:
 
 def _print(run: Run, trace: Trace) -> None:
     console = Console(highlight=False, soft_wrap=True)
-    console.print(_coloured(trace))
+    console.print(_answer_text(trace, rejected=console.color_system is not None))
     metrics = summarise(trace)
     figures = {
         "fidelity": trace.fidelity.value,
@@ -186,8 +186,11 @@ def _print(run: Run, trace: Trace) -> None:
         console.print(Text(explain_step(found, drafts=drafts)), style="dim")
 
 
-def _coloured(trace: Trace) -> Text:
-    """The answer with its rejected drafts struck through; control characters made visible."""
+def _answer_text(trace: Trace, *, rejected: bool) -> Text:
+    """The answer, with its rejected drafts struck through if they are wanted; control characters
+    made visible. In a file or a pipe nothing is struck through, so that they would be read as part
+    of the answer.
+    """
     text = Text()
     for step in trace.steps:
         accepted = [token for token in step.emitted if token.origin is Origin.ACCEPTED]
@@ -195,7 +198,7 @@ def _coloured(trace: Trace) -> Text:
         for token in accepted:
             text.append(_visible(token.text), STYLES[token.origin])
         for draft in step.drafted:
-            if draft.verdict is Verdict.REJECTED and draft.text:
+            if rejected and draft.verdict is Verdict.REJECTED and draft.text:
                 text.append(_visible(draft.text).replace("\n", "⏎"), REJECTED)
         for token in rest:
             text.append(_visible(token.text), STYLES[token.origin])

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specviz.commands.options import DbOption, JsonOption
+from specviz.commands.options import K_HELP, DbOption, JsonOption
 from specviz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ GpuName = Annotated[
 
 def theory(
     alpha: Alpha = None,
-    k: Annotated[int, typer.Option(help="Draft tokens per step (num_speculative_tokens).")] = 5,
+    k: Annotated[int, typer.Option(help=K_HELP)] = 5,
     cost: Annotated[float, typer.Option(help="Cost of a draft token, in plain steps.")] = 0.05,
     rates: Rates = None,
     parameters: Annotated[

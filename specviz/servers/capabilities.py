@@ -9,6 +9,7 @@ from specviz.trace import Fidelity
 
 NO_PLUGIN = "the server runs without specviz's tracing plugin"
 NO_PLUGIN_FOR_KIND = "specviz has a tracing plugin for vLLM only"
+ACCEPTS_AT_A_RATE = "Accepts at a given rate, whatever the target says: for speed tests."
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What differs between kinds of servers, as one record.
 
 The client, the timing client and the launcher know no kind by name: they go through a `Dialect`.
-A new kind is a folder with its record, and its line in `specviz.servers.kinds`.
+CONTRIBUTING.md has what a new kind takes.
 """
 
 from __future__ import annotations

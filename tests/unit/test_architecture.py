@@ -45,10 +45,10 @@ FULLEST_SHELF = 20
 KINDLESS = ("specviz/servers/client/", "specviz/servers/timing/", "specviz/servers/launch/")
 """These rooms serve every kind of server through `Dialect` and `Launcher`."""
 
-VLLM_ROOM = "specviz/servers/vllm/"
-IMPORTS_VLLM_ROOM = {
-    "specviz/servers/kinds.py",  # the list of kinds
-}
+KIND_ROOMS = sorted(path.parent.name for path in PROJECT_ROOT.glob("specviz/servers/*/dialect.py"))
+OTHER_NAMES = ("trtllm", "tensorrt", "llama.cpp")
+IMPORT_A_CONVERTER = {"llama_cpp": ("specviz/opening.py", "specviz/commands/gguf.py")}
+"""Model folders become GGUF, the one format that llama.cpp reads, before it is started."""
 
 PROGRAM = sorted(
     [
@@ -161,34 +161,26 @@ def test_the_command_line_starts_without_torch_vllm_and_streamlit():
     assert not (SLOW | {"streamlit"}) & set(answer.stdout.split())
 
 
-def test_only_the_list_of_kinds_imports_the_vllm_room():
+@pytest.mark.parametrize("kind", KIND_ROOMS)
+def test_only_the_list_of_kinds_imports_the_room_of_a_kind(kind: str):
+    room = f"specviz.servers.{kind}."
     importers = {
         name_of(path)
         for path in PROGRAM
-        if any(name.startswith("specviz.servers.vllm") for name in imported(path))
-        and not name_of(path).startswith(VLLM_ROOM)
+        if any(name.startswith(room) for name in imported(path))
+        and not name_of(path).startswith(f"specviz/servers/{kind}/")
     }
-    assert importers == IMPORTS_VLLM_ROOM, "go through servers.kinds, or take the name off the list"
-
-
-def test_only_the_list_of_kinds_imports_the_rooms_of_the_other_kinds():
-    for kind in ("lm_studio", "sglang", "tensorrt_llm", "triton"):
-        room = f"specviz.servers.{kind}."
-        importers = {
-            name_of(path)
-            for path in PROGRAM
-            if any(name.startswith(room) for name in imported(path)) and path.parent.name != kind
-        }
-        assert importers == {"specviz/servers/kinds.py"}
+    allowed = {"specviz/servers/kinds.py", *IMPORT_A_CONVERTER.get(kind, ())}
+    assert importers == allowed, "go through servers.kinds"
 
 
 def test_client_timing_and_launcher_do_not_name_a_kind_of_server():
     shared = [path for path in PROGRAM if name_of(path).startswith(KINDLESS)]
     assert shared
-    kinds = ("vllm", "sglang", "trtllm", "tensorrt", "triton", "lm_studio", "lm studio")
+    names = {name for kind in KIND_ROOMS for name in (kind, kind.replace("_", " "))}
     for path in shared:
         text = path.read_text(encoding="utf-8").casefold()
-        assert not [kind for kind in kinds if kind in text], name_of(path)
+        assert not [name for name in (*names, *OTHER_NAMES) if name in text], name_of(path)
 
 
 def test_no_files_import_each_other_in_a_circle():

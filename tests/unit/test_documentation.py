@@ -10,8 +10,11 @@ from test_architecture import LEVELS
 
 from benchmarks.tables import documents
 from specviz.cli import app
+from specviz.config import EngineKind
 from specviz.methods import METHODS, VLLM, Method
 from specviz.paths import PROJECT_ROOT
+from specviz.servers.kinds import KINDS
+from specviz.views.shared.pages import PAGES
 
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]+))?\)")
 CODE = re.compile(r"```.*?```|`[^`\n]+`|^ {4}[^\n]+$", re.DOTALL | re.MULTILINE)
@@ -109,3 +112,21 @@ def test_the_readme_has_every_method():
         assert shapes == ", ".join(record.shapes)
         assert (vllm == "no") == (VLLM not in record.servers)
         assert re.findall(r"\]\((.+?)\)", papers) == re.findall(r"\]\((.+?)\)", record.source)
+
+
+@pytest.mark.parametrize("name", ["servers.md", "architecture.md"])
+def test_every_kind_of_server_has_its_row(name: str):
+    rows = (PROJECT_ROOT / "docs" / name).read_text(encoding="utf-8")
+    assert [kind.name for kind in KINDS if not re.search(rf"^\| {kind.name}\b", rows, re.M)] == []
+
+
+def test_plans_are_documented_with_every_kind_of_server():
+    text = (PROJECT_ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| `engine` \| (.+) \|$", text, re.MULTILINE)
+    assert set(re.findall(r"`([a-z.-]+)`", row)) == set(EngineKind)
+
+
+def test_every_page_has_its_row():
+    text = (PROJECT_ROOT / "docs" / "pages.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\w+) \| ", text, re.MULTILINE)
+    assert rows == ["page", *(page.title for page in PAGES.values())]

@@ -7,9 +7,7 @@ import re
 
 import pytest
 
-from specviz.config import EngineKind
 from specviz.methods import (
-    LLAMA_CPP,
     METHODS,
     TECHNIQUES,
     VLLM,
@@ -19,6 +17,7 @@ from specviz.methods import (
     served_by,
 )
 from specviz.paths import DATA
+from specviz.servers.kinds import LAUNCHERS
 
 LINK = re.compile(r"\[[^\]]+\]\(https://[^)\s]+\)( · \[[^\]]+\]\(https://[^)\s]+\))*")
 DRAFTING = [method for method in Method if method is not Method.BASELINE]
@@ -66,9 +65,9 @@ def test_no_recorded_trace_lacks_its_method() -> None:
     assert {path.stem for path in (DATA / "traces").glob("*.json")} == set(DRAFTING)
 
 
-def test_servers_are_kinds_of_engine() -> None:
+def test_servers_are_the_kinds_that_are_started() -> None:
     kinds = {kind for record in METHODS.values() for kind in record.servers}
-    assert kinds == {VLLM, LLAMA_CPP} <= set(EngineKind)
+    assert kinds == set(LAUNCHERS)
     assert served_by(VLLM)[0] is Method.BASELINE
     assert Method.SWIFT not in served_by(VLLM)
 

@@ -15,7 +15,7 @@ from specviz.report.scripts import page_style
 from specviz.strip import assets
 from specviz.trace import Origin
 
-HUES = re.compile(r"#(?:0072B2|56B4E9|009E73|D55E00|CC79A7|E69F00|8A8F98)", re.IGNORECASE)
+HUES = {value.lower() for value in vars(palette).values() if re.match(r"#\w{6}$", str(value))}
 
 
 @pytest.mark.parametrize("name", ["ACCEPTED", "RECOVERED", "REJECTED"])
@@ -40,7 +40,9 @@ def test_no_other_file_spells_a_colour_of_the_palette() -> None:
     files = [path for kind in ("py", "css", "js", "html")
              for path in PROJECT_ROOT.glob(f"specviz/**/*.{kind}")]  # fmt: skip
     assert len(files) > 300
-    found = {path.name for path in files if HUES.search(path.read_text("utf-8"))}
+    found = {path.name for path in files
+             if HUES & set(re.findall(r"#\w{6}", path.read_text("utf-8").lower()))}  # fmt: skip
+    assert len(HUES) >= 7
     assert found == {"palette.py"}
 
 
@@ -86,6 +88,15 @@ def test_words_of_the_theme_can_be_read(name: str) -> None:
         )
         for colour in (*words, theme["linkColor"], theme["grayColor"]):
             assert contrast(colour, ground) >= AA, (colour, ground)
+
+
+@pytest.mark.parametrize("token", ["ACCEPTED", "RECOVERED", "REJECTED", "BONUS"])
+def test_words_of_a_token_can_be_read_and_are_the_strip_s_and_the_report_s(token: str) -> None:
+    words = getattr(palette, f"{token}_WORDS")
+    for colour, ground in zip(words, (LIGHT.background, DARK.background), strict=True):
+        assert contrast(colour, ground) >= AA, (colour, ground)
+    declared = f"--{token.lower()}-text: light-dark({', '.join(words)});"
+    assert declared in assets.style() and declared in page_style()
 
 
 def test_coloured_code_can_be_read() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from specviz.config import EngineKind, check_k
+from specviz.config import EngineKind, check_draft_is_used, check_k
 from specviz.errors import UsageError
 from specviz.methods import METHODS, Method, served_by
 from specviz.policy.file import read_policy
@@ -111,11 +111,9 @@ def _check_policy(spec: ServerSpec, path: Path) -> None:
 
 
 def _check_draft(method: Method, draft: str | None) -> None:
-    needs_draft = METHODS[method].needs_draft
-    if needs_draft and not draft:
+    check_draft_is_used(method, draft)
+    if METHODS[method].needs_draft and not draft:
         raise UsageError(
             f"The method {method.value} needs a draft model: name its folder or Hugging Face id "
             "with --draft."
         )
-    if draft and not needs_draft:
-        raise UsageError(f"The method {method.value} uses no draft model: leave --draft out.")

@@ -13,7 +13,7 @@ from typing import Any
 from specviz.errors import MalformedReply
 from specviz.methods import Method
 from specviz.servers import checked
-from specviz.servers.capabilities import Capabilities, Verifier
+from specviz.servers.capabilities import ACCEPTS_AT_A_RATE, Capabilities, Verifier
 from specviz.servers.dialect import Get
 from specviz.servers.llama_cpp.command_line import (
     BUILD_TAG,
@@ -40,9 +40,7 @@ METHODS = {
 }
 """What `--spec-type` calls them. Others, and several together, have no name here."""
 
-SYNTHETIC = Verifier(
-    SYNTHETIC_RULE, False, "Accepts at a given rate, whatever the target says: for speed tests."
-)
+SYNTHETIC = Verifier(SYNTHETIC_RULE, False, ACCEPTS_AT_A_RATE)
 """`--spec-synth-len` of llama.cpp b11549; by which rule it accepts otherwise, it does not say."""
 
 

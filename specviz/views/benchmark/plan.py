@@ -16,7 +16,7 @@ from specviz.views.benchmark.form_controls import plan_form
 from specviz.views.benchmark.state import FORM, MODE, PROBLEM, SHIPPED, TEXT, TOML, UPLOAD
 from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.messages import show_error
-from specviz.views.shared.plan_text import plan_summary
+from specviz.views.shared.plan_text import ONE_AT_A_TIME, plan_summary
 from specviz.views.shared.text import escaped
 
 PLAN_NAMES = {
@@ -57,9 +57,7 @@ def start_button(plan: Plan | None) -> None:
         if plan is not None:
             _download()
         if running is not None:
-            st.text(
-                "A benchmark is running: only one at a time, or they would slow each other down."
-            )
+            st.text(ONE_AT_A_TIME)
             if st.button("Show it", icon=":material/speed:", type="tertiary"):
                 bench_state.open_benchmark(running)
     if pressed and plan is not None:

@@ -19,7 +19,7 @@ from specviz.views.k.chosen import Chosen
 from specviz.views.shared import pages
 from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.messages import show_error
-from specviz.views.shared.plan_text import plan_summary
+from specviz.views.shared.plan_text import ONE_AT_A_TIME, plan_summary
 from specviz.views.shared.text import escaped
 
 PROMPTS = 24
@@ -60,9 +60,7 @@ def measure_this(chosen: Chosen | None) -> None:
             disabled=running is not None,
         )
         if running is not None:
-            st.text(
-                "A benchmark is running: only one at a time, or they would slow each other down."
-            )
+            st.text(ONE_AT_A_TIME)
     if pressed:
         _start(plan)
 

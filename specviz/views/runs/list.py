@@ -23,6 +23,7 @@ from specviz.store.history.history import (
 )
 from specviz.store.history.prompts import read_prompt, read_prompts
 from specviz.store.history.size import file_size_of, read_share, share_text
+from specviz.store.sql.questions import question
 from specviz.views.runs import edit, state
 from specviz.views.runs.actions import act_on, import_button
 from specviz.views.runs.columns import table_of
@@ -35,7 +36,7 @@ from specviz.views.shared.text import escaped
 
 PAGE_SIZE = 50
 MOST_HEIGHT, ROW_HEIGHT = 720, 35
-QUESTION, ASKS = "category-position", "Which category rejects most, and at which position?"
+QUESTION = "category-position"
 NAME_PX = 230
 LINES_HELP = """**Together**: runs that were started together are one line, which opens them side \
 by side. **Single runs**: a line for each arm. **Prompts**: a line for each prompt, which opens to \
@@ -216,7 +217,7 @@ def _footer(store: Store, total: int, chosen: Sequence[HistoryRow]) -> None:
         st.space("stretch")
         pages.link(
             pages.QUERY,
-            f"Ask a question of all runs: {ASKS}",
+            f"Ask a question of all runs: {question(QUESTION).asks}",
             parameters={"question": QUESTION},
         )
         num_pages = max(1, ceil(total / PAGE_SIZE))

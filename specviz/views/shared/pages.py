@@ -1,6 +1,6 @@
 """The pages, once: file, title, icon and address.
 
-A new page is a file in `pages/`, a folder in `views/` and a line here.
+CONTRIBUTING.md has what a new page takes.
 """
 
 from __future__ import annotations

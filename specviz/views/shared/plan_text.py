@@ -9,6 +9,8 @@ from specviz.bench.progress import BenchPhase, Progress
 from specviz.bench.schedule import stages
 from specviz.views.shared.text import status_name
 
+ONE_AT_A_TIME = "A benchmark is running: only one at a time, or they would slow each other down."
+
 
 def plan_summary(plan: Plan, prompts: int, turns: int, servers_at_once: int) -> str:
     """How many requests the plan is: `6 arms × 2 loads × … = 576 requests; 3 servers …`.

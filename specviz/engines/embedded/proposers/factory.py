@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from specviz.config import check_draft_is_used
 from specviz.engines.embedded.draft import Proposer
 from specviz.engines.embedded.kv_cache import KVCache
 from specviz.engines.embedded.model import Llama
@@ -97,10 +98,8 @@ def open_proposer(
     `folder` None takes the demo draft. Raises UsageError for a draft that the method does not use
     or that does not fit the target.
     """
-    record = METHODS[method]
-    if folder is not None and not record.needs_draft:
-        raise UsageError(f"The method {method.value} uses no draft model: leave --draft out.")
-    folder = folder or record.demo_draft
+    check_draft_is_used(method, folder)
+    folder = folder or METHODS[method].demo_draft
     if method is Method.BASELINE:
         return None, None
     return PROPOSERS[method](Parts(target, cache, folder, options, load)), folder

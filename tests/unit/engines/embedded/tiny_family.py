@@ -28,7 +28,7 @@ from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.proposers.self_draft import SelfDrafter
 from specviz.engines.embedded.proposers.swift import Swift, SwiftSettings
 from specviz.engines.embedded.sampler import Sampler
-from specviz.methods import Method
+from specviz.methods import METHODS, Method
 
 VOCABULARY = 6
 PROMPT = (2, 3, 4, 2, 3)
@@ -56,7 +56,7 @@ class Case:
         return " ".join([*reported, f"K={self.k}", f"T={self.temperature}"])
 
 
-WAYS: tuple[tuple[Method, int, dict[str, Any]], ...] = (
+LISTED: tuple[tuple[Method, int, dict[str, Any]], ...] = (
     (Method.DRAFT_MODEL, 3, {}),
     (Method.DRAFT_MODEL, 2, {"draft_sampling": "greedy"}),
     (Method.DRAFT_MODEL, 3, {"stop_below": 0.3}),
@@ -75,6 +75,16 @@ WAYS: tuple[tuple[Method, int, dict[str, Any]], ...] = (
     (Method.EAGLE3, 2, {"shape": "chain"}),
     (Method.EAGLE3, 6, {"shape": "tree"}),
 )
+WAYS = (
+    *LISTED,
+    *(
+        (method, 3, {"shape": shape} if record.has_shapes else {})
+        for method, record in METHODS.items()
+        if record.embedded_k and method not in {listed for listed, *_ in LISTED}
+        for shape in record.shapes
+    ),
+)
+"""Those listed, and every shape of a method that nobody has listed yet."""
 CASES = [
     Case(method, temperature, k, tuple(options.items()))
     for method, k, options in WAYS
@@ -101,7 +111,7 @@ class TinyFamily:
         self._passes: dict[Method, Passes] = {}
 
     def decoder(self, case: Case, *, remembered: bool) -> Decoder:
-        """The real loop with the case's proposer; UsageError where the engine has none."""
+        """The real loop with the case's proposer; UsageError for a draft of another vocabulary."""
         target: Any = self._remembered if remembered else self.target
 
         def load(path: Path) -> Any:

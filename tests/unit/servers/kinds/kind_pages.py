@@ -18,6 +18,8 @@ from typing import Any
 from hostile_server import HostileServer, Says, stream
 from scripted_server import chunk
 
+from specviz.config import EngineKind
+
 Json = dict[str, Any]
 
 
@@ -265,6 +267,29 @@ def vllm(**more: Says) -> dict[str, Says]:
         "/metrics": "vllm:num_requests_running 0.0\n",
         **more,
     }
+
+
+# llama.cpp: /props, /slots and an entry of /v1/models, shortened to what specviz reads
+
+
+def llama_cpp(**more: Says) -> dict[str, Says]:
+    return {
+        "/v1/models": models("llamacpp", tags=[]),
+        "/props": page({"build_info": "b11549-0274f0f", "total_slots": 4}),
+        "/slots": page([{"id": 0, "speculative": True, "is_processing": False}]),
+        **more,
+    }
+
+
+PAGES: Mapping[EngineKind, dict[str, Says]] = {
+    EngineKind.SGLANG: sglang(),
+    EngineKind.TENSORRT_LLM: tensorrt_llm(),
+    EngineKind.TRITON: triton(),
+    EngineKind.VLLM: vllm(),
+    EngineKind.LLAMA_CPP: llama_cpp(),
+    EngineKind.LM_STUDIO: lm_studio(),
+}
+"""The pages of each kind."""
 
 
 def answering(pages: Mapping[str, Says], lines: Sequence[str]) -> HostileServer:

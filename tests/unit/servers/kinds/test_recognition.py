@@ -5,23 +5,16 @@ from __future__ import annotations
 import httpx2
 import pytest
 from hostile_server import HostileServer, Says
-from kind_pages import lm_studio, models, page, sglang, tensorrt_llm, triton, vllm
+from kind_pages import PAGES, models, page
 
 from specviz.servers.client.probe import FoundServer
 from specviz.servers.dialect import Dialect
 from specviz.servers.kinds import KINDS, OPENAI
-from specviz.servers.lm_studio.dialect import LM_STUDIO
-from specviz.servers.sglang.dialect import SGLANG
 from specviz.servers.tensorrt_llm.dialect import TENSORRT_LLM
-from specviz.servers.triton.dialect import TRITON
 from specviz.servers.vllm.dialect import VLLM
 
 SERVERS: dict[Dialect, dict[str, Says]] = {
-    SGLANG: sglang(),
-    TENSORRT_LLM: tensorrt_llm(),
-    TRITON: triton(),
-    VLLM: vllm(),
-    LM_STUDIO: lm_studio(),
+    **{kind: PAGES[kind.engine] for kind in KINDS if kind.engine in PAGES},
     OPENAI: {"/v1/models": models("somebody")},
 }
 
@@ -30,6 +23,10 @@ async def found(pages: dict[str, Says]) -> FoundServer:
     server, http = await HostileServer(pages).found()
     await http.aclose()
     return server
+
+
+def test_every_kind_has_its_pages() -> None:
+    assert {kind.engine for kind in KINDS} == set(PAGES)
 
 
 @pytest.mark.parametrize("kind", SERVERS, ids=lambda kind: kind.engine.value)
