@@ -18,10 +18,10 @@ from specviz.analysis.benchmark.results import ArmState, Cell, Slo
 from specviz.analysis.benchmark.speedup import measured_alongside, paired, speedup
 from specviz.analysis.benchmark.step_times import plain_tpot_ms, step_time_text
 from specviz.analysis.benchmark.throughput import (
-    category_wall_s,
     output_tokens,
     per_second,
     wall_s,
+    wall_s_by_category,
 )
 from specviz.analysis.step_time.samples import mean_step_of
 from specviz.methods import Method
@@ -53,9 +53,15 @@ class Measured:
             self,
             finished=_only(self.finished, category),
             failed=_only(self.failed, category),
-            pairs=None if self.pairs is None else _only(self.pairs, category),
+            pairs=self.pairs_of(category),
             plain=None if self.plain is None else _only(self.plain, category),
         )
+
+    def pairs_of(self, category: str | None) -> pd.DataFrame | None:
+        """The pairs of one category; None: of all."""
+        if self.pairs is None or category is None:
+            return self.pairs
+        return _only(self.pairs, category)
 
 
 def measured(samples: pd.DataFrame, rounds: pd.DataFrame) -> dict[CellKey, Measured]:
@@ -90,10 +96,9 @@ def whole_cell(arm: ArmState, key: CellKey, mine: Measured, slo: Slo) -> Cell:
 
 def category_cells(arm: ArmState, key: CellKey, mine: Measured, slo: Slo) -> Iterator[Cell]:
     """One cell per category, in alphabetical order."""
+    seconds = wall_s_by_category(mine.finished) if key.concurrency == 1 else {}
     for category in sorted(mine.finished["category"].dropna().unique()):
-        alone = key.concurrency == 1
-        seconds = category_wall_s(mine.finished, category) if alone else None
-        yield _cell(arm, key, mine.of(category), slo, seconds, str(category))
+        yield _cell(arm, key, mine.of(category), slo, seconds.get(category), str(category))
 
 
 def _cell(

@@ -34,11 +34,7 @@ def k_choices(
         for place in places:
             cells = {arm: paired.get(place._replace(arm_index=arm)) for arm in of_arm}
             for category in categories:
-                pairs = {
-                    arm: cell.pairs if category is None else cell.of(category).pairs
-                    for arm, cell in cells.items()
-                    if cell is not None and cell.pairs is not None
-                }
+                pairs = {arm: cell and cell.pairs_of(category) for arm, cell in cells.items()}
                 known = {arm: own for arm, own in pairs.items() if own is not None}
                 found = noise_of(of_arm, known, place.temperature)
                 if found is not None and found[1].is_enough:

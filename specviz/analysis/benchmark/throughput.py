@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import pandas as pd
 
 BLOCK = ["round_id", "block"]
@@ -23,16 +25,20 @@ def wall_s_by_block(samples: pd.DataFrame) -> pd.Series:
     return (blocks["end_ms"] - blocks["sent_ms"]) / 1000
 
 
-def category_wall_s(samples: pd.DataFrame, category: str) -> float | None:
-    """Wall time in s of one category; None where its requests shared a block with others'.
+def wall_s_by_category(samples: pd.DataFrame) -> dict[str, float]:
+    """Wall time in s of each category whose requests shared no block with others'.
 
     `samples` are the finished requests of all categories.
     """
-    mine = samples["category"] == category
-    blocks = pd.MultiIndex.from_frame(samples[BLOCK])
-    if blocks[mine].isin(blocks[~mine]).any():
-        return None
-    return wall_s(samples[mine])
+    categories = samples.groupby(BLOCK, dropna=False)["category"].unique()
+    alone: defaultdict[str, float] = defaultdict(float)
+    mixed: set[str] = set()
+    for found, seconds in zip(categories, wall_s_by_block(samples), strict=True):
+        if len(found) == 1:
+            alone[found[0]] += float(seconds)
+        else:
+            mixed.update(found)
+    return {category: seconds for category, seconds in alone.items() if category not in mixed}
 
 
 def output_tokens(samples: pd.DataFrame) -> int | None:

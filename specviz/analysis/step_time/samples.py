@@ -15,6 +15,8 @@ def mean_step_of(requests: pd.DataFrame) -> StepTime | None:
     `ttft_ms`, `e2el_ms` and those of `LaneTimes` (NaN: not reported).
     """
     timed = requests[requests["verify_ms"].notna() & requests["output_tokens"].notna()]
+    if timed.empty:
+        return None
     lanes = LaneTimes(
         float(timed["draft_ms"].sum()),
         float(timed["overlapped_draft_ms"].sum()),
