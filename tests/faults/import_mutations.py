@@ -99,6 +99,19 @@ def _parquet_bytes(whole: Samples, rng: random.Random) -> bytes:
     return _zipped(_promised(members))
 
 
+def _parquet_footer(whole: Samples, rng: random.Random) -> bytes:
+    """Some bytes of what a table says of itself, its length unchanged."""
+    members = dict(whole.members)
+    table = rng.choice([name for name in members if name.endswith(".parquet")])
+    content = bytearray(members[table])
+    end = len(content) - len(b"size") - len(b"PAR1")
+    begin = end - int.from_bytes(content[end : end + 4], "little")
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        place = rng.randrange(begin, end)
+        content[place] = rng.choice((0, 255, content[place] ^ (1 << rng.randrange(8))))
+    return _zipped(_promised({**members, table: bytes(content)}))
+
+
 def _parquet_values(whole: Samples, rng: random.Random) -> bytes:
     return _zipped(_promised(_with_another_table(whole.members, rng)))
 
@@ -193,7 +206,7 @@ def _log_bytes(whole: Samples, rng: random.Random) -> bytes:
 
 
 WAYS: tuple[Callable[[Samples, random.Random], bytes], ...] = (
-    *(_zip_bytes, _manifest, _members, _parquet_bytes, _parquet_values),
+    *(_zip_bytes, _manifest, _members, _parquet_bytes, _parquet_footer, _parquet_values),
     *(_one_line, _order_of_lines, _line_bytes, _result, _result_bytes),
     *(_log_values, _log_bytes),
 )

@@ -186,6 +186,22 @@ def test_a_changed_byte_is_found(empty: Store, exported: Path, tmp_path: Path) -
     refused(empty, zip_of(tmp_path / "f.zip", members), "its SHA-256 differs")
 
 
+def test_a_footer_whose_histograms_do_not_fit_its_column_ends_no_process(
+    empty: Store, exported: Path, tmp_path: Path
+) -> None:
+    """Two levels were counted where a column that must have a value has one: C++ code threw."""
+    with zipfile.ZipFile(exported / "runs.zip") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    optional, must_have_a_value = b"\x25\x02\x18\x04name", b"\x25\x00\x18\x04name"
+    content = members["runs.parquet"].replace(optional, must_have_a_value)
+    assert content != members["runs.parquet"]
+    manifest = json.loads(members["manifest.json"])
+    manifest["tables"]["runs"]["sha256"] = hashlib.sha256(content).hexdigest()
+    changed = {"manifest.json": json.dumps(manifest).encode(), "runs.parquet": content}
+    path = zip_of(tmp_path / "f.zip", members | changed)
+    refused(empty, path, "The rows of runs cannot be read")
+
+
 def test_a_bomb_is_not_unpacked(empty: Store, tmp_path: Path) -> None:
     entry = {"rows": 1, "bytes": 10, "sha256": "0"}
     manifest = {"specviz": "parquet", "format": 1, "migrations": ["0001_runs.sql"],
