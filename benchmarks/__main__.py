@@ -9,7 +9,8 @@ import sys
 from benchmarks.tables import write_tables
 
 NAMES = (
-    *("first_token", "embedded_speed", "lossless", "speedup", "tracing_cost", "policy_cost"),
+    *("first_token", "embedded_speed", "lossless", "speedup", "tracing_cost"),
+    *("policy_cost", "routing"),
     *("plans", "side_by_side", "client_cost", "k_prediction", "page_changes", "history_scale"),
     *("setup_time", "sql_snapshot", "hostile_sql", "hostile_input", "soak", "coverage"),
     "exchange_memory",
