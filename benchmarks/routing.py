@@ -1,11 +1,12 @@
 """A policy made from a sweep, on a load that changes, next to always off, always on and vLLM's own
 schedule.
 
-    python -m benchmarks.routing [--db FILE --sweep ID]
+    python -m benchmarks.routing [--by-temperature] [--db FILE --sweep ID]
 
 Three steps, each a command that a user would run: `specviz bench benchmarks/ramp/sweep.toml`,
-`specviz policy` for the table and for vLLM's schedule at temperature 0, and `specviz bench` of
-`benchmarks/ramp/plan.toml` with both. `--sweep` takes a sweep that `--db` already has.
+`specviz policy --mixed` for the table and for vLLM's schedule, and `specviz bench` of
+`benchmarks/ramp/plan.toml` with both. `--by-temperature` lets temperatures of one load have
+different Ks; the schedule is then that of temperature 0. `--sweep` takes one that `--db` has.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ def main() -> None:
         sweep = options.sweep or specviz(db, "bench", RAMP / "sweep.toml")["benchmark_id"]
         plan = tomllib.loads((RAMP / "plan.toml").read_text(encoding="utf-8"))
         made = ["policy", "--benchmark", sweep, "--slo", f"tpot_ms={plan['slo']['tpot_ms']}"]
+        made += [] if options.by_temperature else ["--mixed"]
         found = specviz(db, *made, "--schedule", "vllm")
         (folder / "policy.toml").write_text(found["policy_toml"], encoding="utf-8")
         schedule = json.loads(found["schedule"]["option"])
@@ -58,6 +60,7 @@ def main() -> None:
 
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--by-temperature", action="store_true", help="without --mixed")
     parser.add_argument("--db", type=Path, help="keep the runs here (default: not kept)")
     parser.add_argument("--sweep", help="id of a sweep in --db")
     add_save_option(parser, "routing")

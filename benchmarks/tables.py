@@ -21,6 +21,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.markdown import Figures, markdown, number, p95, speedup, spread, with_source
+from benchmarks.policy_tables import policy_cost, ramp, ramp_policy
 from benchmarks.reliability_tables import (
     exchange_memory,
     hostile_sql,
@@ -282,24 +283,6 @@ def tracing_cost(figures: Figures) -> str:
     return with_source(figures, markdown(head, rows))
 
 
-def policy_cost(figures: Figures) -> str:
-    rows = []
-    for row in figures["rows"]:
-        rounds, step = row["ms_per_token"], row["step"]
-        ratios = [
-            spread([one[arm] / one["plain"] for one in rounds]) if arm in rounds[0] else "–"
-            for arm in ("all at 0", "half at 0")
-        ]
-        times = "–"
-        if step is not None:
-            times = f"{step['draft_ms']:.2f} + {step['verify_ms']:.2f} of {step['wall_ms']:.2f}"
-        plain = spread([one["plain"] for one in rounds])
-        rows.append([str(row["batch"]), plain, *ratios, times])
-    head = ["requests", "plain, ms/token (range)", "all at 0, ratio (range)"]
-    head += ["half at 0, ratio (range)", "then draft + verify, ms per step"]
-    return with_source(figures, markdown(head, rows))
-
-
 def categories(figures: Figures) -> str:
     rows = [
         [
@@ -396,6 +379,7 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "first_token": {"first-minute": first_minute},
     "tracing_cost": {"ratios": tracing_cost},
     "policy_cost": {"zero": policy_cost},
+    "routing": {"policy": ramp_policy, "ramp": ramp},
     "speedup": {"categories": categories},
     "side_by_side": {"ratios": side_by_side},
     "client_cost": {"clients": client_cost},

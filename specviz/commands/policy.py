@@ -45,6 +45,10 @@ def policy(
             "output throughput.",
         ),
     ] = None,
+    mixed: Annotated[
+        bool,
+        typer.Option("--mixed", help="One K for all temperatures: for traffic that mixes them."),
+    ] = False,
     hold_steps: Annotated[
         int | None,
         typer.Option(help="Engine steps at another load before K changes (default: 16)."),
@@ -72,7 +76,7 @@ def policy(
         raise UsageError("Name a measured sweep with --benchmark, or a file with --policy.")
     if schedule is None and (version is not None or temperature is not None):
         raise UsageError("--version and --temperature are of a schedule: add --schedule.")
-    benchmark_id, table, found = _policy(benchmark, method, slo, hold_steps, policy_file, db)
+    benchmark_id, table, found = _policy(benchmark, method, slo, mixed, hold_steps, policy_file, db)
     scheduled = _schedule(found, schedule, temperature, version) if schedule else None
     if out is not None:
         _write(found, out)
@@ -90,6 +94,7 @@ def _policy(
     benchmark: str | None,
     method: str | None,
     slo: list[str] | None,
+    mixed: bool,
     hold_steps: int | None,
     policy_file: Path | None,
     db: Location | None,
@@ -103,15 +108,17 @@ def _policy(
     from specviz.sweep.policy import policy_of
 
     if policy_file is not None:
-        if method is not None or slo:
-            raise UsageError("--method and --slo choose from a sweep: name it with --benchmark.")
+        if method is not None or slo or mixed:
+            raise UsageError(
+                "--method, --slo and --mixed choose from a sweep: name it with --benchmark."
+            )
         read = read_policy(policy_file)
         return None, None, replace(read, hold_steps=hold_steps or read.hold_steps)
     assert benchmark is not None
     objective = Objective(parse_slo(slo or []))
     with store_with(benchmark, db) as store:
         benchmark_id = benchmark_with(store, benchmark).benchmark_id
-        table = policy_of(store, benchmark_id, objective, method)
+        table = policy_of(store, benchmark_id, objective, method, mixed=mixed)
     return benchmark_id, table, table.policy(HOLD_STEPS if hold_steps is None else hold_steps)
 
 

@@ -14,6 +14,7 @@ from benchmarks import (
     tracing_cost,
 )
 from benchmarks.tables import TABLES
+from specviz.analysis.benchmark.phases.figures import Compared, Estimate, Gain, PhaseFigures
 
 ABOUT = {
     "date": "2026-01-02T03:04:05+00:00",
@@ -41,6 +42,39 @@ def policy_cost_figures():
     half = {**alone, "half at 0": 5.0}
     rows = [(1, alone, None), (4, half, step)]
     return {"rows": [{"batch": n, "ms_per_token": [ms] * 2, "step": step} for n, ms, step in rows]}
+
+
+def routing_figures():
+    """Four arms with 10 to 13 requests per s, on the whole and in one phase."""
+    made = Estimate(10.0, 9.0, 11.0)
+    phases = [
+        PhaseFigures(
+            *(f"arm {arm}", arm, "ramp", phase, load, None, 5, 46, 0, 9.0),
+            request_goodput=Estimate(10.0 + arm, 9.0, 11.0),
+            **dict.fromkeys(["output_throughput", "ttft_ms", "tpot_ms"], made),
+            **dict.fromkeys(["draft_acceptance_rate", "num_draft_tokens"]),
+            compared=tuple(
+                Compared(other, 5, Gain((10 + arm) / (10 + other), 0.9, 1.4), None, None)
+                for other in range(4)
+                if other != arm
+            ),
+        )
+        for phase, load in ((None, None), (0, "concurrency 1"))
+        for arm in range(4)
+    ]
+    policy = {
+        "requests_running": [1, 16],
+        "rows": [
+            {"temperature": 0.7, "k": [3, 0], "basis": ["measured", "equivalent"]},
+            {"temperature": None, "k": [3, 1], "basis": ["predicted", "predicted"]},
+        ],
+    }
+    schedule = {"num_speculative_tokens_per_batch_size": [[1, 1, 3], [2, 16, 0]]}
+    return {
+        "policy": policy,
+        "schedule": schedule,
+        "phases": [asdict(phase) for phase in phases],
+    }
 
 
 def speedup_figures():
@@ -92,6 +126,12 @@ def page_changes_figures():
             policy_cost_figures(),
             "| 2.50 (2.50 to 2.50) | 2.00 + 3.00 of 5.50 |",
         ),
+        ("routing", "policy", routing_figures(), "| up to 0.7 | 3 | 0 (equivalent) |"),
+        ("routing", "policy", routing_figures(), "| any other | 3 (predicted) | 1 (predicted) |"),
+        ("routing", "policy", routing_figures(), "K = 3 for 1 to 1, 0 for 2 to 16 requests"),
+        ("routing", "ramp", routing_figures(), "| all phases | 10.00 | 11.00 | 12.00 | 13.00 |"),
+        ("routing", "ramp", routing_figures(), "| 1.30× (0.90 to 1.40) | 1.18× (0.90 to 1.40) |"),
+        ("routing", "ramp", routing_figures(), "| 1 · concurrency 1 | 10.00 |"),
         ("speedup", "categories", speedup_figures(), "| 12 of 14 | 0.638 | 3.38 | 1.34× (1.14 to"),
         ("speedup", "categories", speedup_figures(), "| all | 0 of 14 | 0.638 | 3.38 | – |"),
         ("side_by_side", "ratios", side_by_side_figures(), "0.800 (0.800 to 0.800) | 1.050 (1.0"),

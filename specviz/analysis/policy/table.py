@@ -91,6 +91,16 @@ def policy_table(family: Family, samples: pd.DataFrame, objective: Objective) ->
     return PolicyTable(family.arms[0].method, ks, objective, (*rows, carried), tuple(notes))
 
 
+def at_any_temperature(samples: pd.DataFrame) -> pd.DataFrame:
+    """All temperatures as one, the highest; a prompt at two of them is two prompts."""
+    ranks = samples["temperature"].rank(method="dense").astype(int) - 1
+    prompts = int(samples["prompt_index"].max()) + 1
+    return samples.assign(
+        temperature=samples["temperature"].max(),
+        prompt_index=samples["prompt_index"] + ranks * prompts,
+    )
+
+
 def _measured(family: Family, samples: pd.DataFrame) -> dict[Place, dict[int, pd.DataFrame]]:
     """Finished requests by place and K, where one of the Ks was measured; 0 is the baseline."""
     k_of = {arm.arm_index: arm.k for arm in family.arms if arm.k}
