@@ -380,6 +380,7 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "tracing_cost": {"ratios": tracing_cost},
     "policy_cost": {"zero": policy_cost},
     "routing": {"policy": ramp_policy, "ramp": ramp},
+    "routing_by_temperature": {"policy": ramp_policy, "ramp": ramp},
     "speedup": {"categories": categories},
     "side_by_side": {"ratios": side_by_side},
     "client_cost": {"clients": client_cost},

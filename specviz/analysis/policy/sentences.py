@@ -27,9 +27,7 @@ def row_titles(temperatures: Sequence[float | None]) -> list[str]:
     titles = []
     for place, temperature in enumerate(temperatures):
         if temperature is not None:
-            titles.append(
-                f"temperature {temperature:g}" if place == 0 else f"up to {temperature:g}"
-            )
+            titles.append("temperature 0" if temperature == 0 else f"up to {temperature:g}")
         elif place:
             titles.append(f"above {temperatures[place - 1]:g}")
         else:

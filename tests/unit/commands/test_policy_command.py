@@ -78,6 +78,13 @@ def test_json_says_what_each_k_rests_on(capsys: pytest.CaptureFixture[str], db: 
     assert tomllib.loads(found["policy_toml"])["rows"][0]["temperature"] == 0.0
 
 
+def test_mixed_temperatures_have_one_k(capsys: pytest.CaptureFixture[str], db: str) -> None:
+    found = document(capsys, "--benchmark", BY_LOAD, "--mixed", "--db", db)
+    assert len(found["measured"]["cells"]) == 6
+    first, other = tomllib.loads(found["policy_toml"])["rows"]
+    assert first["k"] == other["k"] and "temperature" not in other
+
+
 def test_a_schedule_can_be_piped(capsys: pytest.CaptureFixture[str], db: str) -> None:
     asked = ["--benchmark", BY_LOAD, "--db", db, "--schedule", "sglang", "--temperature", "0.7"]
     app(args=asked, standalone_mode=False)
@@ -94,6 +101,7 @@ def test_a_schedule_can_be_piped(capsys: pytest.CaptureFixture[str], db: str) ->
         (["--benchmark", "a", "--policy", "b"], "Name a measured sweep"),
         (["--policy", "nowhere.toml"], "Cannot read the policy nowhere"),
         (["--policy", "p", "--slo", "tpot_ms=3"], "choose from a sweep"),
+        (["--policy", "p", "--mixed"], "choose from a sweep"),
         (["--policy", "p", "--temperature", "1"], "are of a schedule: add --schedule"),
     ],
 )

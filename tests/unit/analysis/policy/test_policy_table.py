@@ -14,7 +14,7 @@ from specviz.analysis.k.selection import not_worse
 from specviz.analysis.policy.comparison import compare
 from specviz.analysis.policy.objective import Objective
 from specviz.analysis.policy.sentences import column_titles, lines, row_titles
-from specviz.analysis.policy.table import PolicyTable, policy_table
+from specviz.analysis.policy.table import PolicyTable, at_any_temperature, policy_table
 from specviz.errors import UsageError
 from specviz.policy.file import parse_policy, policy_toml
 from specviz.policy.policy import Basis
@@ -48,6 +48,19 @@ def test_what_pays_alone_is_off_under_load() -> None:
     assert policy.num_speculative_tokens == 5
     assert parse_policy(policy_toml(policy)) == policy
     assert bases_of(table)[0] == [Basis.MEASURED] * 3
+
+
+@pytest.mark.parametrize(("cost", "mixed_k"), [(0.02, 5), (0.12, 0)])
+def test_one_k_for_all_temperatures_is_what_pays_for_all_of_them(cost: float, mixed_k: int) -> None:
+    """A draft token gains 0.1 at temperature 0 and costs less or more than that at 0.7."""
+    alone = [(0.0, 1), (0.7, 1)]
+    samples = sweep(KS, alone, lambda k, t, _: 1 + k * (0.1 if t == 0 else -cost))
+    apart = policy_table(family(*KS), samples, THROUGHPUT)
+    assert ks_of(apart) == [[5], [0], [0]]
+    together = policy_table(family(*KS), at_any_temperature(samples), THROUGHPUT)
+    assert ks_of(together) == [[mixed_k], [mixed_k]]
+    assert [row[0].temperature for row in together.rows] == [0.7, None]
+    assert together.rows[0][0].prompts == 2 * apart.rows[0][0].prompts
 
 
 def test_ks_within_noise_are_one_and_the_smallest_is_taken() -> None:
@@ -192,3 +205,4 @@ def test_titles_say_what_a_row_and_a_column_are_for() -> None:
     assert column_titles([1, 4, 16]) == ["1 request", "2–4 requests", "5 or more"]
     assert column_titles([8]) == ["1 or more"]
     assert row_titles([0.0, 0.7, None]) == ["temperature 0", "up to 0.7", "above 0.7"]
+    assert row_titles([1.3, None]) == ["up to 1.3", "above 1.3"]
