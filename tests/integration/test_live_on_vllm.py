@@ -1,4 +1,5 @@
-"""The Live page on two vLLM servers: every rejected token by name, the run stored and shared."""
+"""The Live page on two vLLM servers, V1 and V2: every rejected token by name, the run stored and
+shared."""
 
 from __future__ import annotations
 
@@ -10,11 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import running
 from playwright.sync_api import Page, expect
+from v2_on_cpu import v2_variables
 
 from benchmarks.started_app import started_app
-from specviz.paths import PROJECT_ROOT
+from specviz.methods import Method
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
+from specviz.servers.vllm.dialect import LAUNCHER
 
 pytestmark = [pytest.mark.e2e, pytest.mark.integration]
 
@@ -42,20 +48,45 @@ def point_arm(page: Page, number: int, server: Server) -> None:
     expect(page.get_by_text(re.compile(r"^vLLM [\d.]+ · "))).to_have_count(number)
 
 
-def test_a_run_from_the_click_to_the_stored_decisions(
-    page: Page, app_url: str, baseline_server: Server, draft_server: Server
-) -> None:
+def run_side_by_side(page: Page, app_url: str, *servers: Server, tokens: int | None = None) -> None:
+    """Press Run for a plain and a speculating server; greedy, every decision is traced."""
     page.goto(app_url)
     page.get_by_role("button", name="Arms").click()
-    for number, server in enumerate((baseline_server, draft_server), start=1):
+    for number, server in enumerate(servers, start=1):
         point_arm(page, number, server)
     page.keyboard.press("Escape")
+    if tokens is not None:
+        page.get_by_role("button", name="temperature").click()
+        length = page.get_by_label("Longest answer, tokens")
+        length.fill(str(tokens))
+        length.press("Enter")
+        page.keyboard.press("Escape")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.locator(".pane[data-phase=finished]")).to_have_count(2, timeout=ANSWERED_MS)
     expect(page.locator(".badge", has_text="traced")).to_have_count(1)
     expect(page.locator("[data-part=verdict]")).to_contain_text("equals the baseline")
     expect(page.locator(".pane .draft.rejected").first).to_be_visible()
 
+
+@pytest.mark.timeout(900)
+def test_a_run_on_the_v2_runner(
+    page: Page, app_url: str, baseline_server: Server, log_dir: Path
+) -> None:
+    """Its kernels run in Triton's interpreter, a few tokens a second."""
+    flags = ("--max-model-len", "512", "--max-num-seqs", "4")
+    spec = ServerSpec(
+        LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), 4, extra_args=flags
+    )
+    with v2_variables(), running(spec, log_dir) as server:
+        run_side_by_side(page, app_url, baseline_server, server, tokens=32)
+        page.locator(".pane .box.accepted").first.click()
+        expect(page.locator("[data-part=inspector]")).to_contain_text("depth 1")
+
+
+def test_a_run_from_the_click_to_the_stored_decisions(
+    page: Page, app_url: str, baseline_server: Server, draft_server: Server
+) -> None:
+    run_side_by_side(page, app_url, baseline_server, draft_server)
     page.locator(".pane .box.accepted").first.click()
     inspector = page.locator("[data-part=inspector]")
     expect(inspector).to_contain_text("depth 1")
