@@ -93,11 +93,9 @@ def policy_table(family: Family, samples: pd.DataFrame, objective: Objective) ->
 
 def at_any_temperature(samples: pd.DataFrame) -> pd.DataFrame:
     """All temperatures as one, the highest; a prompt at two of them is two prompts."""
-    ranks = samples["temperature"].rank(method="dense").astype(int) - 1
-    prompts = int(samples["prompt_index"].max()) + 1
     return samples.assign(
         temperature=samples["temperature"].max(),
-        prompt_index=samples["prompt_index"] + ranks * prompts,
+        prompt_index=samples.groupby(["temperature", "prompt_index"], dropna=False).ngroup(),
     )
 
 

@@ -63,6 +63,13 @@ def test_one_k_for_all_temperatures_is_what_pays_for_all_of_them(cost: float, mi
     assert together.rows[0][0].prompts == 2 * apart.rows[0][0].prompts
 
 
+def test_nothing_measured_is_a_sentence_for_mixed_temperatures_too() -> None:
+    nothing = sweep(KS, SMALL, falling).iloc[:0]
+    for samples in (nothing, at_any_temperature(nothing)):
+        with pytest.raises(UsageError, match="Nothing compares"):
+            policy_table(family(*KS), samples, THROUGHPUT)
+
+
 def test_ks_within_noise_are_one_and_the_smallest_is_taken() -> None:
     flat = sweep(KS, [(0.0, 1)], lambda k, *_: 1.5 if k else 1.0)
     (row, _) = policy_table(family(*KS), flat, THROUGHPUT).rows
