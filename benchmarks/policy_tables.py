@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from benchmarks.markdown import Figures, markdown, number, spread, with_source
-from specviz.analysis.benchmark.phases.figures import Gain
+from benchmarks.routing import ARMS
+from specviz.analysis.benchmark.phases.figures import PhaseFigures
+from specviz.analysis.benchmark.phases.lines import Document, gain_over, phases_by_traffic
 
-OFF, ON, SCHEDULE, POLICY = range(4)
-"""The arms of `benchmarks/ramp/plan.toml`."""
+POLICY = ARMS.index("policy")
+OTHERS = [index for index, _ in enumerate(ARMS) if index != POLICY]
 
 
 def policy_cost(figures: Figures) -> str:
@@ -34,7 +34,10 @@ def ramp_policy(figures: Figures) -> str:
     policy = figures["policy"]
     rows = [
         ["any other" if row["temperature"] is None else f"up to {row['temperature']:g}"]
-        + [f"{k}{'' if basis == 'measured' else f' ({basis})'}" for k, basis in cells(row)]
+        + [
+            f"{k}{'' if basis == 'measured' else f' ({basis})'}"
+            for k, basis in zip(row["k"], row["basis"], strict=True)
+        ]
         for row in policy["rows"]
     ]
     head = [f"K up to {load} at once" for load in policy["requests_running"]]
@@ -44,31 +47,20 @@ def ramp_policy(figures: Figures) -> str:
     return "\n\n".join([markdown(["temperature", *head], rows), sentence])
 
 
-def cells(row: dict[str, Any]) -> list[tuple[int, str]]:
-    return list(zip(row["k"], row["basis"], strict=True))
-
-
 def ramp(figures: Figures) -> str:
     """Goodput of the four arms and the policy's gain over the others, by phase and as a whole."""
-    phases = [one for one in figures["phases"] if one["temperature"] is None]
-    places = list(dict.fromkeys((one["phase"], one["load"]) for one in phases))
-    rows = []
-    for place in places:
-        arms = [one for one in phases if (one["phase"], one["load"]) == place]
-        phase, load = place
-        rows.append(
-            [
-                "all phases" if phase is None else f"{phase + 1} · {load}",
-                *(number(arm["request_goodput"]["value"]) for arm in arms),
-                *(gain(arms[POLICY], other) for other in (OFF, ON, SCHEDULE)),
-            ]
-        )
-    head = ["phase", "off, req/s", "on", "schedule", "policy"]
-    head += [f"policy over {name} (95 %)" for name in ("off", "on", "schedule")]
+    (phases,) = phases_by_traffic(figures).values()
+    arms_in: dict[str, list[Document]] = {}
+    for one in phases:
+        arms_in.setdefault(PhaseFigures(**one).title, []).append(one)
+    rows = [
+        [
+            title,
+            *(number(arm["request_goodput"]["value"]) for arm in arms),
+            *(gain_over(arms[POLICY], {other}, "request_goodput") or "–" for other in OTHERS),
+        ]
+        for title, arms in arms_in.items()
+    ]
+    head = ["phase", f"{ARMS[0]}, req/s", *ARMS[1:]]
+    head += [f"policy over {ARMS[other]} (95 %)" for other in OTHERS]
     return with_source(figures, markdown(head, rows))
-
-
-def gain(arm: dict[str, Any], other: int) -> str:
-    """`1.12× (1.01 to 1.24)`, above 1 where the arm is better."""
-    (found,) = [one for one in arm["compared"] if one["against"] == other]
-    return Gain(**found["request_goodput"]).text if found["request_goodput"] else "–"

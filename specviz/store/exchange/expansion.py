@@ -61,10 +61,10 @@ def check_tables(files: Mapping[str, Path], file_bytes: int) -> int:
     Raises UsageError if that is more than the limit, or the rows cannot be read.
     """
     total, allowed = 0, limit(file_bytes)
-    with duckdb.connect(":memory:", config=_settings()) as measuring:
+    with measuring() as connection:
         for table, path in files.items():
             try:
-                total += _row_bytes(measuring, path)
+                total += _row_bytes(connection, path)
             except duckdb.OutOfMemoryException as error:
                 raise too_large(limit()) from error
             except (duckdb.Error, pa.ArrowException, OSError, ValueError) as error:
@@ -74,25 +74,31 @@ def check_tables(files: Mapping[str, Path], file_bytes: int) -> int:
     return total
 
 
-def _settings() -> dict[str, str | bool | int | float | list[str]]:
-    """Of a DuckDB that only measures: its limit holds for a page that pretends to be small too."""
-    return {
-        "memory_limit": f"{limit() // 2}B",
-        "threads": 1,
-        "temp_directory": "",
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
+def measuring() -> DuckDBPyConnection:
+    """A DuckDB that only measures: its limit holds for a page that pretends to be small too.
+
+    Raises UsageError as `limit` does.
+    """
+    return duckdb.connect(
+        ":memory:",
+        config={
+            "memory_limit": f"{limit() // 2}B",
+            "threads": 1,
+            "temp_directory": "",
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        },
+    )
 
 
-def _row_bytes(measuring: DuckDBPyConnection, path: Path) -> int:
+def _row_bytes(connection: DuckDBPyConnection, path: Path) -> int:
     """Bytes of a Parquet file's values, every text counted as often as it occurs.
 
     DuckDB keeps dictionaries as they are, so this takes the memory of the pages.
     """
     schema = pq.read_schema(path)
     lengths = [_length(identifier(field.name), field.type) for field in schema]
-    row = measuring.execute(
+    row = connection.execute(
         f"SELECT sum({' + '.join(lengths) or '0'}) FROM read_parquet(?, hive_partitioning=false)",
         [str(path)],
     ).fetchone()

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
+from specviz.store.exchange.expansion import measuring
 from specviz.store.exchange.exported_tables import (
     EXPORTED_TABLES,
     IMPORTED_AT,
@@ -64,8 +65,8 @@ def _size(path: Path) -> tuple[int, int]:
     DuckDB reads it, because pyarrow 26 ends the process over a column whose histograms do not fit
     it: `RowGroupMetaData.column` lets no error of C++ through.
     """
-    with duckdb.connect(":memory:", config={"threads": 1}) as reading:
-        return reading.execute(
+    with measuring() as connection:
+        return connection.execute(
             "SELECT (SELECT sum(num_rows) FROM parquet_file_metadata($1))::BIGINT, "
             "(SELECT coalesce(sum(num_values), 0) FROM parquet_metadata($1))::BIGINT",
             [str(path)],

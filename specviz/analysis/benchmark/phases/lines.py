@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from specviz.analysis.benchmark.phases.figures import Estimate, Gain
@@ -55,7 +55,11 @@ def _gains(one: Document, results: Document) -> list[str | None]:
     baselines = {
         arm["arm_index"] for arm in results["arms"] if arm["method"] == Method.BASELINE.value
     }
-    versus: Document = next(
-        (other for other in one["compared"] if other["against"] in baselines), {}
-    )
-    return [Gain(**versus[name]).text if versus.get(name) else None for name in GAINS.values()]
+    return [gain_over(one, baselines, name) for name in GAINS.values()]
+
+
+def gain_over(one: Document, others: Container[int], name: str) -> str | None:
+    """`1.27× (1.11 to 1.45)`: a figure of `GAINS` over the first of the `others` that the arm was
+    compared with; None where there is none, or the figure is not known."""
+    versus: Document = next((arm for arm in one["compared"] if arm["against"] in others), {})
+    return Gain(**versus[name]).text if versus.get(name) else None
