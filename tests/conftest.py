@@ -70,25 +70,27 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 settings.register_profile("specviz", deadline=None)
 settings.load_profile("specviz")
 
-REAL_PARTS = {
-    "servers": ("tests/integration/",),
-    "browsers": ("tests/e2e/", "tests/faults/test_soak.py"),
-}
-"""What shares servers, and what shares browsers."""
+SERVERS = ("tests/integration/",)
+BROWSERS = ("tests/e2e/", "tests/faults/test_soak.py")
 
 
 class RealPartsTogether(LoadScopeScheduling):
-    """Tests of real parts are two scopes, each file of unit tests is one, each long draw one.
+    """Tests with browsers are one scope, and so are tests with servers; any other file is one.
+
+    Slow tests with servers start most of their servers themselves: there each file is a scope, or
+    one worker would be busy for half an hour after the other is done. Each long draw is one.
 
     xdist's own groups (`loadgroup`) have no effect under pytest 9.2, which ignores the ids that
     they write.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        for scope, places in REAL_PARTS.items():
-            if nodeid.startswith(places):
-                return scope
-        return nodeid if self.config.option.markexpr == "long" else nodeid.split("::", 1)[0]
+        chosen = self.config.option.markexpr
+        if nodeid.startswith(BROWSERS):
+            return "browsers"
+        if nodeid.startswith(SERVERS) and chosen != "slow":
+            return "servers"
+        return nodeid if chosen == "long" else nodeid.split("::", 1)[0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> RealPartsTogether:
