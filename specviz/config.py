@@ -6,6 +6,7 @@ starts or a request is sent.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -16,6 +17,10 @@ from specviz.methods import METHODS, Method
 MAX_K = 32
 """No published method gains anything above this; larger values are typing errors."""
 
+
+AT_ZERO = "at 0"
+"""In the title of an arm whose schedule lets its server draft at no batch size: it could, and never
+does, which is what K = 0 of a policy is."""
 
 UNSTORED_DTYPE = "bfloat16"
 """The dtype of embedded runs stored without the option: newer runs store it."""
@@ -161,7 +166,11 @@ class RunConfig:
             parts.append(f"K {self.k}")
         if (shape := self.options.get("shape")) in ("chain", "tree"):
             parts.append(shape)
-        parts += [name for name in ("schedule", "policy") if name in self.options]
+        if "schedule" in self.options:
+            ranges = json.loads(self.options["schedule"])
+            parts.append("schedule" if any(k for *_, k in ranges) else AT_ZERO)
+        if "policy" in self.options:
+            parts.append("policy")
         if not self.is_lossless:
             parts.append(f"{self.acceptance}, not lossless")
         return " · ".join(parts)

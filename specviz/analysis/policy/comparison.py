@@ -1,4 +1,4 @@
-"""The Ks of one place side by side: what each gives, and by how much it beats plain decoding."""
+"""The Ks of one place side by side: what each gives, and by how much it beats K = 0."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from specviz.analysis.k.optimum import UNITS_NEEDED
 from specviz.analysis.policy.objective import Objective
 
 PLAIN = 0
-"""K = 0 is plain decoding: the baseline arm, which competes too."""
+"""K = 0 competes too."""
 
 
 @dataclass(frozen=True, slots=True)

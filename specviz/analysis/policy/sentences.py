@@ -53,7 +53,7 @@ def estimate_text(figure: Estimate) -> str:
 
 
 def gain_text(found: Decision, objective: Objective) -> str:
-    """`1.88× (1.79× to 1.99×)` of plain decoding; empty for K = 0."""
+    """`1.88× (1.79× to 1.99×)` of K = 0; empty for K = 0."""
     if found.gain is None:
         return ""
     text = objective.gain_text(found.gain.value)
@@ -106,13 +106,13 @@ def lines(table: PolicyTable) -> list[str]:
 
 
 def cell_text(found: Decision, objective: Objective) -> str:
-    """`K 5, 126.6 (121.0 to 132.4) tok/s, 1.88× of plain decoding; K 6 is as good; measured …`"""
+    """`K 5, 126.6 (121.0 to 132.4) tok/s, 1.88× of K = 0; K 6 is as good; measured …`"""
     figure = found.figure(found.k)
     parts = [f"K {found.k}"]
     if figure is not None:
         parts.append(f"{estimate_text(figure)} {objective.unit}")
     if gain := gain_text(found, objective):
-        parts.append(f"{gain} {'more than' if objective.slo.is_set else 'of'} plain decoding")
+        parts.append(f"{gain} {'more than' if objective.slo.is_set else 'of'} K = 0")
     said = ", ".join(parts)
     return "; ".join(part for part in (said, equivalent_text(found), basis_text(found)) if part)
 

@@ -12,6 +12,7 @@ from specviz.analysis.policy.comparison import compare
 from specviz.analysis.policy.decision import Decision, decide
 from specviz.analysis.policy.objective import Objective
 from specviz.analysis.policy.predicted import stretched, tokens_per_step
+from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.policy.policy import Basis, Policy, Row
 
@@ -56,7 +57,8 @@ class PolicyTable:
 
 
 def policy_table(family: Family, samples: pd.DataFrame, objective: Objective) -> PolicyTable:
-    """The table of one method's Ks; K = 0, its baseline, competes.
+    """The table of one method's Ks. K = 0 competes: the method's own server held at 0, or its
+    baseline where that was not measured.
 
     `samples` has one row per request, see `benchmark.summary.summarise`; those in the figures only.
     Raises UsageError where the method was measured nowhere next to plain decoding.
@@ -70,7 +72,7 @@ def policy_table(family: Family, samples: pd.DataFrame, objective: Objective) ->
     if not decisions:
         raise UsageError(_nothing(family, objective))
     loads = sorted({concurrency for _, concurrency in decisions})
-    notes = _left_out(samples, measured, loads)
+    notes = _of_zero(family) + _left_out(samples, measured, loads)
     rows = []
     for temperature in sorted({temperature for temperature, _ in measured}):
         row = [
@@ -100,11 +102,11 @@ def at_any_temperature(samples: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measured(family: Family, samples: pd.DataFrame) -> dict[Place, dict[int, pd.DataFrame]]:
-    """Finished requests by place and K, where one of the Ks was measured; 0 is the baseline."""
+    """Finished requests by place and K, where one of the Ks was measured."""
     k_of = {arm.arm_index: arm.k for arm in family.arms if arm.k}
-    baseline = family.arms[0].baseline
-    if baseline is not None:
-        k_of[baseline] = 0
+    zero = family.at_zero.arm_index if family.at_zero else family.arms[0].baseline
+    if zero is not None:
+        k_of[zero] = 0
     closed = samples[(samples["status"] == "finished") & samples["concurrency"].notna()]
     mine = closed[closed["arm_index"].isin(list(k_of))]
     found: dict[Place, dict[int, pd.DataFrame]] = {}
@@ -167,6 +169,19 @@ def _carried_on(last: Decision) -> Decision:
     )
 
 
+def _of_zero(family: Family) -> list[str]:
+    first = family.arms[0]
+    if family.at_zero is not None:
+        return ["K = 0 was measured on a server that could draft, as a policy's 0 is."]
+    if first.engine != EngineKind.VLLM:
+        return []
+    return [
+        "K = 0 was measured on a server without speculation. A policy's 0 can be slower, because a "
+        f"draft model goes on reading: an arm with K = {family.arms[-1].k} and schedule = "
+        "[[1, 256, 0]] measures it."
+    ]
+
+
 def _left_out(
     samples: pd.DataFrame, measured: Mapping[Place, object], loads: list[int]
 ) -> list[str]:
@@ -177,8 +192,7 @@ def _left_out(
         )
     if unused := sorted({load for _, load in measured} - set(loads)):
         notes.append(
-            f"Concurrency {', '.join(map(str, unused))} is left out: plain decoding was not "
-            "measured there."
+            f"Concurrency {', '.join(map(str, unused))} is left out: K = 0 was not measured there."
         )
     return notes
 

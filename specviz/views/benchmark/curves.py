@@ -108,7 +108,7 @@ def k_lines(arms: Arms, cells: Cells) -> list[KLine]:
             for arm in family.arms
             if arm.k and arm.arm_index in cell_of
         ]
-        if points:
+        if points and not family.is_at_zero:
             lines.append(KLine(family.label, colours[family.label], tuple(points)))
     return lines
 

@@ -61,7 +61,7 @@ def with_a_k(opened: Opened) -> list[Family]:
     return [
         family
         for family in families(opened.results.arms)
-        if not family.is_baseline and all(arm.k for arm in family.arms)
+        if not (family.is_baseline or family.is_at_zero) and all(arm.k for arm in family.arms)
     ]
 
 

@@ -18,7 +18,7 @@ ALPHA, COST = "k_alpha", "k_cost"
 MEMORY = "k_memory"
 SECTION = "k_section"
 TPOT_MS, TTFT_MS = "k_tpot_ms", "k_ttft_ms"
-HOLD_STEPS = "k_hold_steps"
+HOLD_STEPS, MIXED = "k_hold_steps", "k_mixed"
 SERVER, VERSION, ROW = "k_schedule_for", "k_schedule_version", "k_schedule_row"
 
 DEFAULTS = {ALPHA: 0.8, COST: 0.1}

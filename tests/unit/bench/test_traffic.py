@@ -309,4 +309,6 @@ def test_arms_with_a_schedule_and_without_have_names_of_their_own() -> None:
     text = "[[arms]]\nengine = 'vllm'\nmethod = 'ngram'\nk = 5\n"
     plan = parse_plan(text + text + "schedule = [[1, 4, 5], [5, 256, 0]]")
     assert plan.arm_names == ("ngram · K 5", "ngram · K 5 · schedule")
+    held = parse_plan(text + text + "schedule = [[1, 4, 0], [5, 256, 0]]")
+    assert held.arm_names == ("ngram · K 5", "ngram · K 5 · at 0")
     assert parse_plan(plan_to_toml(plan)) == plan

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.analysis.benchmark.crossover import crossover
+from specviz.analysis.benchmark.families import with_most_ks
 from specviz.analysis.benchmark.results import ArmState, Speedup
+from specviz.errors import UsageError
 from specviz.figures.arms import FAMILY_COLOURS, arm_colours, families, family_colours, pushed_apart
 from specviz.palette import BASELINE
 from specviz.views.benchmark.figures.distribution import spread, tpot_distribution
@@ -46,6 +48,17 @@ def test_arms_that_differ_in_k_only_are_a_family_ordered_by_k() -> None:
         "ngram",
     ]
     assert [arm.k for arm in found[1].arms] == [3, 8]
+
+
+def test_an_arm_held_at_zero_is_no_k_of_its_family_and_the_family_knows_it() -> None:
+    held = arm(5, "ngram · K 9 · at 0", "ngram", 9)
+    found = {family.label: family for family in families([*ARMS, held])}
+    assert found["ngram"].at_zero == held and found["eagle3 · tree"].at_zero is None
+    assert [arm.k for arm in found["ngram"].arms] == [4]
+    assert found["ngram · at 0"].is_at_zero and not found["ngram"].is_at_zero
+    assert with_most_ks([held, ARMS[4]]).label == "ngram"
+    with pytest.raises(UsageError, match="no method with a K"):
+        with_most_ks([ARMS[0], held])
 
 
 def test_families_of_two_engines_are_told_apart() -> None:

@@ -94,7 +94,7 @@ def _line(
         gain = gain_text(found, objective) or None
     return {
         name: estimate_text(figure) if figure else None,
-        "plain": estimate_text(plain) if plain else None,
+        "K = 0": estimate_text(plain) if plain else None,
         "gain": gain,
         "as good": others,
         "rests on": said,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -10,7 +10,12 @@ from specviz.analysis.benchmark.families import Family
 from specviz.analysis.benchmark.results import Slo
 from specviz.analysis.policy.objective import Objective
 from specviz.analysis.policy.sentences import objective_text
-from specviz.analysis.policy.table import HOLD_STEPS, PolicyTable, policy_table
+from specviz.analysis.policy.table import (
+    HOLD_STEPS,
+    PolicyTable,
+    at_any_temperature,
+    policy_table,
+)
 from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.policy.file import policy_toml
@@ -29,9 +34,9 @@ KEPT = 32
 
 def show_policy(chosen: Chosen) -> None:
     """The table of the method above, from all loads and temperatures of its benchmark."""
-    slo, hold_steps = _ask()
+    asked = _ask()
     try:
-        table = _table(chosen, Objective(slo))
+        table = _table(chosen, asked)
     except UsageError as error:
         show_error(error)
         return
@@ -43,10 +48,11 @@ def show_policy(chosen: Chosen) -> None:
         )
     st.caption(
         f"K by {objective_text(table.objective)}: the smallest that is not worse than the best "
-        "beyond noise, of those that were measured there. 0 is plain decoding. Click a cell to "
+        "beyond noise, of those that were measured there. 0 drafts nothing. Click a cell to "
         "change it."
     )
-    policy = replace(edited(table, state.editor_key(_name(chosen, slo))), hold_steps=hold_steps)
+    grid = edited(table, state.editor_key(_name(chosen, asked)))
+    policy = replace(grid, hold_steps=asked.hold_steps)
     st.download_button(
         "Download policy.toml",
         policy_toml(policy),
@@ -63,7 +69,16 @@ def show_policy(chosen: Chosen) -> None:
     show_schedule(policy, chosen.family.arms[-1])
 
 
-def _ask() -> tuple[Slo, int]:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The section's controls. `mixed`: one K for all temperatures of a load."""
+
+    slo: Slo
+    hold_steps: int
+    mixed: bool
+
+
+def _ask() -> Asked:
     tpot, ttft, hold = st.columns(3)
     tpot_ms = tpot.number_input(
         "TPOT up to, ms", min_value=0.1, value=None, placeholder="no limit",
@@ -80,18 +95,26 @@ def _ask() -> tuple[Slo, int]:
         "does not flap.",
         **bound(state.HOLD_STEPS),
     )  # fmt: skip
-    return Slo(ttft_ms=ttft_ms, tpot_ms=tpot_ms), int(hold_steps)
+    mixed = st.toggle(
+        "One K for all temperatures",
+        help="For traffic that mixes them: a request at K = 0 waits for the drafts of the others.",
+        **bound(state.MIXED),
+    )
+    return Asked(Slo(ttft_ms=ttft_ms, tpot_ms=tpot_ms), int(hold_steps), mixed)
 
 
-def _name(chosen: Chosen, slo: Slo) -> str:
+def _name(chosen: Chosen, asked: Asked) -> str:
     row = chosen.opened.row
-    return f"{row.benchmark_id} {row.finished} {chosen.family.label} {slo}"
+    return f"{row.benchmark_id} {row.finished} {chosen.family.label} {asked.slo} {asked.mixed}"
 
 
-def _table(chosen: Chosen, objective: Objective) -> PolicyTable:
-    return _computed(chosen.opened, chosen.family, objective, _name(chosen, objective.slo))
+def _table(chosen: Chosen, asked: Asked) -> PolicyTable:
+    return _computed(chosen.opened, chosen.family, asked, _name(chosen, asked))
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Comparing the Ks")
-def _computed(_opened: Opened, _family: Family, _objective: Objective, name: str) -> PolicyTable:
-    return policy_table(_family, _opened.samples(), _objective)
+def _computed(_opened: Opened, _family: Family, _asked: Asked, name: str) -> PolicyTable:
+    samples = _opened.samples()
+    if _asked.mixed:
+        samples = at_any_temperature(samples)
+    return policy_table(_family, samples, Objective(_asked.slo))

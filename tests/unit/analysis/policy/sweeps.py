@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,11 @@ def arm(index: int, k: int, *, has_baseline: bool = True) -> ArmState:
     )
 
 
-def family(*ks: int, has_baseline: bool = True) -> Family:
-    """Arm 0 is the baseline; the Ks are arms 1, 2, …"""
+def family(*ks: int, has_baseline: bool = True, at_zero: int | None = None) -> Family:
+    """Arm 0 is the baseline; the Ks are arms 1, 2, …; `at_zero` is one held at 0."""
     arms = (arm(index, k, has_baseline=has_baseline) for index, k in enumerate(ks, start=1))
-    return Family("eagle3", tuple(arms))
+    held = None if at_zero is None else replace(arm(at_zero, max(ks)), arm="eagle3 · at 0")
+    return Family("eagle3", tuple(arms), held)
 
 
 def sweep(

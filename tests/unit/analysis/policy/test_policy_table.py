@@ -130,7 +130,7 @@ def test_the_row_for_everything_above_is_carried_on_and_says_so() -> None:
     table = policy_table(family(*KS), sweep(KS, GRID, falling), THROUGHPUT)
     assert ks_of(table)[-1] == ks_of(table)[-2]
     assert set(bases_of(table)[-1]) == {Basis.PREDICTED}
-    assert lines(table)[-1] == (
+    assert lines(table)[-1 - len(table.notes)] == (
         "above 0.7: predicted: nothing was measured above temperature 0.7, its K is used"
     )
 
@@ -141,6 +141,22 @@ def test_one_block_has_no_interval_and_takes_the_smallest_within_two_per_cent() 
     assert (row[0].k, row[0].equivalent_ks, row[0].blocks) == (3, (3, 5), 1)
     assert row[0].rests_on == "no interval: 3 blocks needed"
     assert row[0].gain is not None and row[0].gain.low is None
+
+
+@pytest.mark.parametrize(("of_zero", "k"), [(0.9, 5), (1.1, 0)])
+def test_zero_is_what_the_policys_own_server_does_at_zero(of_zero: float, k: int) -> None:
+    """K 5 is as fast as the method's server held at 0 makes it look, whatever plain decoding
+    is, which no server of this policy does."""
+    alone = [(0.0, 1)]
+    samples = sweep((*KS, 9), alone, lambda k, *_: {0: 1.5, 5: 1.0, 9: of_zero}.get(k, 0.5))
+    (row, _) = policy_table(family(*KS, at_zero=4), samples, THROUGHPUT).rows
+    assert row[0].k == k and [one.k for one in row[0].candidates] == [0, *KS]
+    assert row[0].figure(0) != policy_table(family(*KS), samples, THROUGHPUT).rows[0][0].figure(0)
+    without = policy_table(family(*KS), samples, THROUGHPUT)
+    assert without.rows[0][0].k == 0
+    assert "schedule = [[1, 256, 0]]" in without.notes[0]
+    no_baseline = policy_table(family(*KS, has_baseline=False, at_zero=4), samples, THROUGHPUT)
+    assert no_baseline.rows[0][0].k == k
 
 
 def test_without_plain_decoding_there_is_nothing_to_decide() -> None:
@@ -157,7 +173,7 @@ def test_poisson_arrivals_and_loads_without_plain_decoding_are_named() -> None:
     whole = pd.concat([samples, poisson.astype(samples.dtypes)])
     table = policy_table(family(*KS), whole, THROUGHPUT)
     assert table.policy().requests_running == (1, 4)
-    assert len(table.notes) == 2
+    assert len(table.notes) == 3  # and where K = 0 is from
 
 
 @SOME
