@@ -1,7 +1,7 @@
 """A policy made from a sweep, on a load that changes, next to always off, always on and vLLM's own
 schedule.
 
-    python -m benchmarks.routing [--by-temperature] [--db FILE --sweep ID]
+    python -m benchmarks.routing [--method ngram] [--by-temperature] [--db FILE --sweep ID]
 
 Three steps, each a command that a user would run: `specviz bench benchmarks/ramp/sweep.toml`,
 `specviz policy --mixed` for the table and for vLLM's schedule, and `specviz bench` of
@@ -35,19 +35,20 @@ def main() -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         db = options.db or folder / "runs.duckdb"
-        sweep = options.sweep or specviz(db, "bench", RAMP / "sweep.toml")["benchmark_id"]
-        plan = tomllib.loads((RAMP / "plan.toml").read_text(encoding="utf-8"))
+        sweep = options.sweep or measured(db, of_method("sweep.toml", options.method), folder)
+        plan = of_method("plan.toml", options.method)
         made = ["policy", "--benchmark", sweep, "--slo", f"tpot_ms={plan['slo']['tpot_ms']}"]
         made += [] if options.by_temperature else ["--mixed"]
         found = specviz(db, *made, "--schedule", "vllm")
         (folder / "policy.toml").write_text(found["policy_toml"], encoding="utf-8")
         schedule = json.loads(found["schedule"]["option"])
-        plan["arms"][ARMS.index("schedule")] |= {
-            "schedule": schedule["num_speculative_tokens_per_batch_size"]
-        }
-        (folder / "plan.toml").write_text(tomli_w.dumps(plan), encoding="utf-8")
-        ramp = specviz(db, "bench", folder / "plan.toml")
+        ranges = schedule["num_speculative_tokens_per_batch_size"]
+        k = found["policy"]["num_speculative_tokens"]
+        plan["arms"][ARMS.index("schedule")] |= {"k": k, "schedule": ranges}
+        plan["arms"][ARMS.index("policy")] |= {"k": k}
+        ramp = specviz(db, "bench", written(plan, folder))
     figures = {
+        "method": options.method,
         "tpot_slo_ms": plan["slo"]["tpot_ms"],
         "policy": found["policy"],
         "schedule": schedule,
@@ -58,8 +59,29 @@ def main() -> None:
         save(options.save, figures, prompts=ramp["requests"]["finished"])
 
 
+def of_method(name: str, method: str) -> dict[str, Any]:
+    """A plan of this folder whose arms speculate with another method."""
+    plan = tomllib.loads((RAMP / name).read_text(encoding="utf-8"))
+    for arm in plan["arms"]:
+        if arm["method"] != "baseline":
+            arm["method"] = method
+    return plan
+
+
+def measured(db: Path, plan: dict[str, Any], folder: Path) -> str:
+    """The benchmark's id."""
+    return str(specviz(db, "bench", written(plan, folder))["benchmark_id"])
+
+
+def written(plan: dict[str, Any], folder: Path) -> Path:
+    path = folder / "plan.toml"
+    path.write_text(tomli_w.dumps(plan), encoding="utf-8")
+    return path
+
+
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--method", choices=("draft_model", "ngram"), default="draft_model")
     parser.add_argument("--by-temperature", action="store_true", help="without --mixed")
     parser.add_argument("--db", type=Path, help="keep the runs here (default: not kept)")
     parser.add_argument("--sweep", help="id of a sweep in --db")
