@@ -6,8 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from specviz.bench.check import check_arms, servers_at_once
-from specviz.bench.plan import Plan
+from specviz.bench.plan.check import check_arms, servers_at_once
+from specviz.bench.plan.plan import Plan
 from specviz.errors import UsageError
 from specviz.prompts.sets import PromptSource, load_conversations
 from specviz.runtime import current

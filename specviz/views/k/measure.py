@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from specviz.bench.check import check_arms, servers_at_once
 from specviz.bench.numbers import whole_numbers
-from specviz.bench.plan import Plan
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.check import check_arms, servers_at_once
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.config import RunConfig
 from specviz.errors import UsageError
 from specviz.prompts.sets import PromptSource

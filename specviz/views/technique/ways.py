@@ -6,7 +6,7 @@ import asyncio
 
 import streamlit as st
 
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.errors import SpecvizError
 from specviz.known_facts import facts_of_server
 from specviz.paths import PLANS

@@ -13,7 +13,7 @@ from rich.console import Console
 from specviz.analysis.benchmark.phases.figures import Compared, Estimate, Gain, PhaseFigures
 from specviz.analysis.benchmark.results import ArmState, Results
 from specviz.bench.load.traffic import Traffic, ramp
-from specviz.bench.plan import Plan, PlanArm
+from specviz.bench.plan.plan import Plan, PlanArm
 from specviz.commands.benchmark.phases import phase_tables
 from specviz.config import EngineKind, RunConfig
 from specviz.methods import Method

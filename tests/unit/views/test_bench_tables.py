@@ -19,7 +19,7 @@ from specviz.analysis.benchmark.results import (
     Speedup,
 )
 from specviz.bench.load.load import Load
-from specviz.bench.plan import Grid, Plan, PlanArm
+from specviz.bench.plan.plan import Grid, Plan, PlanArm
 from specviz.bench.progress import BenchPhase, Progress
 from specviz.config import EngineKind, RunConfig, RunStatus
 from specviz.methods import Method
