@@ -13,7 +13,7 @@ from specviz.paths import PLANS
 from specviz.runtime import current
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.views.shared import pages
-from specviz.views.shared.benchmark_choice import Offered, title_of
+from specviz.views.shared.benchmark.choice import Offered, title_of
 from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped

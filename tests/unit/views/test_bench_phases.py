@@ -21,7 +21,7 @@ from specviz.paths import PROJECT_ROOT
 from specviz.report.phases_part import phases_part
 from specviz.views.benchmark.figures.phases import PhaseLine, by_phase
 from specviz.views.benchmark.phases import in_full, phase_lines, phase_table
-from specviz.views.shared.plan_text import plan_summary
+from specviz.views.shared.benchmark.plan_text import plan_summary
 
 OFF = ArmState("off", 0, "vllm", "baseline", None, "m", None, None, None, None, 0, 0, None, None)
 ON = replace(OFF, arm="on · K 3", arm_index=1, method="ngram", k=3)

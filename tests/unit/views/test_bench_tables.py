@@ -44,7 +44,12 @@ from specviz.views.benchmark.tables import (
     speedup_text,
     verdict,
 )
-from specviz.views.shared.plan_text import duration, plan_summary, progress_line, share_done
+from specviz.views.shared.benchmark.plan_text import (
+    duration,
+    plan_summary,
+    progress_line,
+    share_done,
+)
 from specviz.views.shared.published import definitions, shown, sources
 from specviz.views.shared.text import escaped
 
