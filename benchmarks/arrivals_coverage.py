@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from benchmarks.results_file import add_save_option, save
 from specviz.analysis.interval import by_unit, ratio_interval, units_of
 from specviz.bench.load.load import Load
-from specviz.bench.schedule import blocks
+from specviz.bench.plan.schedule import blocks
 
 Array = NDArray[np.float64]
 

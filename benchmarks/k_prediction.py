@@ -17,7 +17,7 @@ from benchmarks.results_file import add_save_option, save
 from specviz import runtime
 from specviz.analysis.benchmark.results import Cell
 from specviz.analysis.k.curves import Source
-from specviz.bench.plan import Plan
+from specviz.bench.plan.plan import Plan
 from specviz.bench.results import results_of
 from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError

@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.results_file import add_save_option, save
 from specviz import runtime
 from specviz.analysis.benchmark.results import Results
-from specviz.bench.plan_toml import read_plan
+from specviz.bench.plan.toml import read_plan
 from specviz.bench.results import results_of
 from specviz.machine import hardware_summary
 from specviz.paths import PLANS

@@ -21,7 +21,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from specviz import runtime
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.config import EngineKind, Prompt, RunConfig, RunStatus, Sampling
 from specviz.live.job import MAX_ARMS, Phase
 from specviz.methods import Method

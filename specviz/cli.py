@@ -25,7 +25,7 @@ from specviz.commands.query import query
 from specviz.commands.recommend import recommend
 from specviz.commands.run import run
 from specviz.commands.serve import serve
-from specviz.commands.servers import app as servers
+from specviz.commands.servers.servers import app as servers
 from specviz.commands.theory import theory
 from specviz.commands.train import train
 from specviz.commands.verify import verify

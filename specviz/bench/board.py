@@ -12,11 +12,11 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 
-from specviz.bench.check import check_arms, servers_at_once
 from specviz.bench.control import Control
-from specviz.bench.located import located
-from specviz.bench.plan import Plan
-from specviz.bench.plan_toml import parse_plan, plan_to_toml
+from specviz.bench.plan.check import check_arms, servers_at_once
+from specviz.bench.plan.located import located
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.toml import parse_plan, plan_to_toml
 from specviz.bench.progress import BenchPhase, Progress
 from specviz.bench.requests_left import RequestsLeft
 from specviz.bench.runner import Bench, Note, OpenTimedArm, outcome

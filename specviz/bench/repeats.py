@@ -22,8 +22,8 @@ from specviz.bench.arm import BenchArm
 from specviz.bench.block import Answered, Block, Talk
 from specviz.bench.control import Control
 from specviz.bench.machine_watch import MachineWatch
-from specviz.bench.plan import Plan
-from specviz.bench.schedule import Stage
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.schedule import Stage
 from specviz.bench.tally import Tally
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.store import BenchmarkLog, BlockRow, SampleRow

@@ -10,9 +10,9 @@ from specviz.bench.block import Talk
 from specviz.bench.load.load import Load
 from specviz.bench.load.places import Place
 from specviz.bench.load.traffic import Traffic
-from specviz.bench.plan import Plan
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.schedule import Stage, asked, planned_requests, stages
 from specviz.bench.repeats import DisturbedBlock, shortened
-from specviz.bench.schedule import Stage, asked, planned_requests, stages
 from specviz.config import EngineKind, Sampling
 from specviz.prompts.sets import Conversation
 from specviz.store import BenchmarkLog, DisturbedRow, DoneRequest

@@ -12,9 +12,9 @@ from specviz.analysis.benchmark.results import ArmState, Results
 from specviz.analysis.benchmark.summary import at_steady_loads, summarise
 from specviz.bench.arm import arm_row
 from specviz.bench.load.traffic import Traffic
-from specviz.bench.plan import Plan
-from specviz.bench.plan_toml import parse_plan
-from specviz.bench.schedule import asked, planned_requests, stages
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.schedule import asked, planned_requests, stages
+from specviz.bench.plan.toml import parse_plan
 from specviz.engines.embedded.options import dtype_of
 from specviz.methods import Method
 from specviz.prompts.sets import Conversation

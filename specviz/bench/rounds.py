@@ -13,9 +13,9 @@ from statistics import fmean
 from specviz.bench.arm import BenchArm
 from specviz.bench.block import Answered, Talk
 from specviz.bench.load.traffic import Traffic
-from specviz.bench.plan import Plan
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.schedule import Stage
 from specviz.bench.repeats import MeasuredBlock
-from specviz.bench.schedule import Stage
 from specviz.config import Run, RunConfig, RunStatus, Sampling
 from specviz.errors import EngineError
 from specviz.servers.launch.usage import Usage

@@ -25,12 +25,12 @@ from specviz.bench.control import Control
 from specviz.bench.load.load import Load
 from specviz.bench.load.traffic import Traffic
 from specviz.bench.machine_watch import MachineWatch
-from specviz.bench.plan import Plan
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.schedule import Stage, blocks, turns_of_arms
 from specviz.bench.progress import BenchPhase
 from specviz.bench.repeats import Repeats, sample_row
 from specviz.bench.requests_left import RequestsLeft
 from specviz.bench.rounds import RoundUnderWay
-from specviz.bench.schedule import Stage, blocks, turns_of_arms
 from specviz.bench.tally import Tally
 from specviz.config import RunConfig, RunStatus
 from specviz.errors import RequestRefused, SpecvizError

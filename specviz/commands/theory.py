@@ -139,7 +139,7 @@ def theory(
 
 
 def _formula(alpha: float, k: int, cost: float) -> dict[str, Any]:
-    from specviz.analysis import theory
+    from specviz.analysis.theory import theory
 
     best = theory.best_k(alpha, cost)
     return {
@@ -156,7 +156,7 @@ def _formula(alpha: float, k: int, cost: float) -> dict[str, Any]:
 
 
 def _positions(rates: list[float], cost: float) -> dict[str, Any]:
-    from specviz.analysis import theory
+    from specviz.analysis.theory import theory
 
     if not all(0.0 <= rate <= 1.0 for rate in rates):
         raise UsageError("--rates are shares from 0 to 1.")
@@ -202,7 +202,7 @@ def _roofline(
     cost: float,
 ) -> dict[str, Any]:
     """`model`: parameters, bytes per parameter, KV bytes; `machine`: GB/s, TFLOPS or None."""
-    from specviz.analysis.roofline import Roofline, check_batch
+    from specviz.analysis.theory.roofline import Roofline, check_batch
 
     (parameters, bytes_, kv_bytes), (bandwidth, peak) = model, machine
     check_batch(batch)
@@ -232,7 +232,7 @@ def _roofline(
 
 
 def _rejection(target: list[float], draft: list[float]) -> dict[str, Any]:
-    from specviz.analysis import rejection
+    from specviz.analysis.theory import rejection
 
     target_probs = rejection.normalised(target, "--target-probs")
     draft_probs = rejection.normalised(draft, "--draft-probs")

@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from specviz.bench.plan import Plan
-from specviz.bench.plan_toml import plan_to_toml
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.toml import plan_to_toml
 from specviz.bench.progress import ArmProgress, BenchPhase, Progress
 from specviz.errors import AppUnreachable
 from specviz.remote.app import call

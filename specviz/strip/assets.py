@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from posixpath import dirname, join, normpath
 
 from specviz.palette import css_variables
 
@@ -17,14 +18,14 @@ FOLDER = Path(__file__).parent
 STYLES = ("layout.css", "tokens.css", "inspector.css", "presentation.css")
 MAIN = "main.js"
 
-_IMPORT = re.compile(r"^import [^;]*? from \"\./([a-z]+\.js)\";\n", re.MULTILINE)
+_IMPORT = re.compile(r"^import [^;]*? from \"(\.{1,2}/[a-z/]+\.js)\";\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default )", re.MULTILINE)
 
 
 def script(replaced: Mapping[str, str] | None = None) -> str:
     """One ES module with `main.js` last; its default export mounts the strip.
 
-    `replaced` holds the sources of modules that take the place of the strip's own, by file name:
+    `replaced` holds sources that take the place of the strip's own modules, by path in `js/`:
     `{"socket.js": "export function follow(…) {…}"}`.
     """
     replaced = replaced or {}
@@ -32,7 +33,8 @@ def script(replaced: Mapping[str, str] | None = None) -> str:
 
     def add(name: str) -> None:
         source = replaced.get(name) or _read("js", name)
-        for needed in _IMPORT.findall(source):
+        for imported in _IMPORT.findall(source):
+            needed = normpath(join(dirname(name), imported))
             if needed not in ordered:
                 add(needed)
         ordered[name] = _EXPORT.sub("", _IMPORT.sub("", source))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specviz.bench.load.load import Load
-from specviz.bench.plan import Plan, PlanArm
+from specviz.bench.plan.plan import Plan, PlanArm
 from specviz.config import EngineKind, RunConfig, check_k
 from specviz.errors import UsageError
 from specviz.methods import Method

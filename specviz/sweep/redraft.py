@@ -14,7 +14,7 @@ from specviz.analysis.k.answers import Answer, Key
 from specviz.analysis.k.redraft import Redraft, corrected
 from specviz.bench.arm import as_opened
 from specviz.bench.block import Talk
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.redraft import open_embedded_arm, redraftable
 from specviz.errors import UsageError

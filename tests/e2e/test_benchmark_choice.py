@@ -13,7 +13,7 @@ from bench_app import clocks
 from playwright.sync_api import Page, expect
 
 from specviz import runtime
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.store.runs.tables import update
 
 pytestmark = pytest.mark.e2e

@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from specviz import runtime
 from specviz.analysis.advisor.branches import LEAVES
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 
 pytestmark = pytest.mark.e2e
 

@@ -26,7 +26,7 @@ from bench_samples import FakeEngine
 from store_samples import new_run, request_events
 
 from specviz.bench.board import BenchBoard
-from specviz.bench.plan import Plan
+from specviz.bench.plan.plan import Plan
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.live.record import answer

@@ -24,7 +24,7 @@ from specviz.analysis.benchmark.results import Results
 from specviz.bench import machine_watch
 from specviz.bench.board import BenchBoard, arms_of_this_machine
 from specviz.bench.machine_watch import read_machine
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.bench.results import results_of
 from specviz.config import RunStatus
 from specviz.live.measuring_lock import MeasuringLock

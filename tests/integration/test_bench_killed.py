@@ -16,9 +16,9 @@ import pytest
 from app_process import starter
 from store_samples import frame_of
 
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.schedule import stages
+from specviz.bench.plan.toml import parse_plan
 from specviz.bench.results import results_of
-from specviz.bench.schedule import stages
 from specviz.config import RunStatus
 from specviz.paths import PROJECT_ROOT
 from specviz.remote.benchmarks import RemoteBoard

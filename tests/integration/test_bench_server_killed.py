@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from specviz import runtime
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.bench.results import results_of
 from specviz.config import RunStatus
 from specviz.store.benchmarks.reads import read_benchmark

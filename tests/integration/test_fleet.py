@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from specviz import runtime
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.bench.results import results_of
 from specviz.cli import main
 from specviz.config import EngineKind, RunStatus

@@ -8,11 +8,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from specviz.analysis import theory
 from specviz.analysis.benchmark.results import Cell
 from specviz.analysis.interval import Replicates
 from specviz.analysis.k.optimum import Choice, Noise, Optimum, optimum
 from specviz.analysis.k.predict import Estimate, Prediction
+from specviz.analysis.theory import theory
 from specviz.reference import published
 
 BYTES_PER_GB = 1e9

@@ -18,8 +18,8 @@ from rich.text import Text
 from specviz import runtime
 from specviz.analysis.text import digits, duration
 from specviz.bench.board import BenchBoard
-from specviz.bench.plan import Plan
-from specviz.bench.plan_toml import read_plan
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.toml import read_plan
 from specviz.bench.progress import Progress
 from specviz.bench.results import document
 from specviz.commands.benchmark.tables import print_results

@@ -11,7 +11,7 @@ from typing import Any
 
 from specviz.errors import MalformedReply, StreamBroken
 from specviz.servers import checked
-from specviz.servers.client.running_steps import Totals, read_totals
+from specviz.servers.client.steps.running import Totals, read_totals
 from specviz.servers.dialect import Extras
 from specviz.trace import SpecTotals
 

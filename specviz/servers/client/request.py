@@ -1,7 +1,6 @@
 """One request in flight: the answer and the plugin's records, merged into steps as they arrive.
 
-`traced_steps`, `counted_steps` and `inferred_steps` do the labelling. Tokens are counted by id,
-never by chunk.
+The modules of `steps/` do the labelling. Tokens are counted by id, never by chunk.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from specviz.methods import Method, record_of
 from specviz.servers.checked import excerpt
 from specviz.servers.client.arrivals import Arrivals
 from specviz.servers.client.chunks import Chunk
-from specviz.servers.client.counted_steps import counted_steps
 from specviz.servers.client.failures import cut_off
-from specviz.servers.client.inferred_steps import inferred_steps
 from specviz.servers.client.late_ids import with_ids
 from specviz.servers.client.limits import most_tokens
-from specviz.servers.client.live_counts import LiveCounts, in_tokens
 from specviz.servers.client.probe import FoundServer
 from specviz.servers.client.reported import counts_of, totals_of
+from specviz.servers.client.steps.counted import counted_steps
+from specviz.servers.client.steps.inferred import inferred_steps
+from specviz.servers.client.steps.live import LiveCounts, in_tokens
+from specviz.servers.client.steps.traced import traced_step
 from specviz.servers.client.tape import TokenTape
-from specviz.servers.client.traced_steps import traced_step
 from specviz.servers.trace_record import TraceRecord
 from specviz.trace import (
     Event,

@@ -1,8 +1,8 @@
 """The output of a request as it arrived, and the words for laying steps over it.
 
 `TokenTape` has one entry per token with its text and arrival time. Steps are laid over it from the
-plugin's records (`traced_steps`), the server's counts (`counted_steps`) or, without either, the
-sizes of the chunks (`inferred_steps`).
+plugin's records (`steps/traced.py`), the server's counts (`steps/counted.py`) or, without either,
+the sizes of the chunks (`steps/inferred.py`).
 """
 
 from __future__ import annotations

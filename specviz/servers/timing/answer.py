@@ -15,8 +15,8 @@ from specviz.servers.client.failures import event_of, too_long
 from specviz.servers.client.late_ids import with_ids
 from specviz.servers.client.limits import most_chunks
 from specviz.servers.client.reported import counts_of, totals_of
-from specviz.servers.client.running_steps import MAX_MERGED, Totals, steps_counted
 from specviz.servers.client.sse import DONE, Read, events
+from specviz.servers.client.steps.running import MAX_MERGED, Totals, steps_counted
 from specviz.servers.dialect import Dialect, SpecCounts
 from specviz.trace import Fidelity, SpecTotals
 

@@ -1,7 +1,6 @@
 // The component: connects the socket, the model and the drawing, once per frame.
 
 import { readView, writeView } from "./address.js";
-import { newClock, seek, tick } from "./clock.js";
 import { hasSelection, installCopy } from "./copy.js";
 import { element, remember, remembered, setText } from "./dom.js";
 import { drawStepCount, showHint, showStep } from "./inspector.js";
@@ -9,8 +8,9 @@ import { installKeys } from "./keyboard.js";
 import { copyLink } from "./link.js";
 import { newRun, seenQuery, stepsAt, takeBatch, takeHello } from "./model.js";
 import { drawHead, drawPane, newPane } from "./pane.js";
-import { closePresentation, newPresentation, present, refresh } from "./presentation.js";
-import { drawControls, newControls } from "./replay.js";
+import { closePresentation, newPresentation, present, refresh } from "./presentation/presentation.js";
+import { newClock, seek, tick } from "./replay/clock.js";
+import { drawControls, newControls } from "./replay/controls.js";
 import { bringIntoSight } from "./sight.js";
 import { follow } from "./socket.js";
 import { installTooltip } from "./tooltip.js";

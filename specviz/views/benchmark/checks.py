@@ -18,7 +18,7 @@ from specviz.views.benchmark.tables import (
     figure,
     quantile,
 )
-from specviz.views.shared.benchmark_results import Opened, load_of, load_title, loads
+from specviz.views.shared.benchmark.results import Opened, load_of, load_title, loads
 from specviz.views.shared.published import published_figures
 from specviz.views.shared.tables import show_table
 from specviz.views.shared.text import escaped

@@ -14,7 +14,7 @@ from typing import Any
 import tomli_w
 
 from specviz.bench.numbers import compact, numbers, parts, whole_numbers
-from specviz.bench.plan import Grid, Plan, PlanArm
+from specviz.bench.plan.plan import Grid, Plan, PlanArm
 from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.methods import Method, record_of

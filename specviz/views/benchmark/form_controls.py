@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from specviz.bench.plan import Grid
+from specviz.bench.plan.plan import Grid
 from specviz.prompts.sets import FORMATS
 from specviz.views.benchmark import state as bench_state
 from specviz.views.benchmark.form import FormArm, Where

@@ -15,7 +15,7 @@ from specviz.figures.arms import arm_colours
 from specviz.methods import Method
 from specviz.views.benchmark.figures.phases import PhaseLine, by_phase
 from specviz.views.benchmark.show import choose
-from specviz.views.shared.benchmark_results import Opened
+from specviz.views.shared.benchmark.results import Opened
 from specviz.views.shared.charts import chart
 from specviz.views.shared.tables import csv_button, show_table
 

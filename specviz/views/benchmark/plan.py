@@ -6,17 +6,17 @@ from pathlib import Path
 
 import streamlit as st
 
-from specviz.bench.check import check_arms, servers_at_once
-from specviz.bench.plan import Plan
+from specviz.bench.plan.check import check_arms, servers_at_once
+from specviz.bench.plan.plan import Plan
 from specviz.errors import UsageError
 from specviz.prompts.sets import PromptSource, load_conversations
 from specviz.runtime import current
 from specviz.views.benchmark import state as bench_state
 from specviz.views.benchmark.form_controls import plan_form
 from specviz.views.benchmark.state import FORM, MODE, PROBLEM, SHIPPED, TEXT, TOML, UPLOAD
+from specviz.views.shared.benchmark.plan_text import ONE_AT_A_TIME, plan_summary
 from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.messages import show_error
-from specviz.views.shared.plan_text import ONE_AT_A_TIME, plan_summary
 from specviz.views.shared.text import escaped
 
 PLAN_NAMES = {

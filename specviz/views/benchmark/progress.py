@@ -8,7 +8,7 @@ import streamlit as st
 from specviz.analysis.text import digits
 from specviz.bench.progress import ArmProgress, BenchPhase, Progress
 from specviz.runtime import current
-from specviz.views.shared.plan_text import progress_line, share_done
+from specviz.views.shared.benchmark.plan_text import progress_line, share_done
 
 REFRESH_S = 1.0
 

@@ -30,7 +30,7 @@ from specviz.views.benchmark.tables import (
     quantile,
     speedup_text,
 )
-from specviz.views.shared.benchmark_results import Opened, load_of, load_title, loads, temperatures
+from specviz.views.shared.benchmark.results import Opened, load_of, load_title, loads, temperatures
 from specviz.views.shared.charts import chart
 from specviz.views.shared.published import published_figures
 from specviz.views.shared.tables import csv_button, show_table

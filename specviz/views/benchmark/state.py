@@ -12,8 +12,8 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.bench.plan import Plan
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.errors import UsageError
 from specviz.fleet.named import named_servers
 from specviz.methods import Method

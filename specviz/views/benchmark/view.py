@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 import streamlit as st
 
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.config import RunStatus
 from specviz.errors import UsageError
 from specviz.runtime import current
@@ -29,7 +29,7 @@ from specviz.views.benchmark.progress import live_progress
 from specviz.views.benchmark.tables import results_json
 from specviz.views.runs.edit import deleted_banner
 from specviz.views.shared import pages
-from specviz.views.shared.benchmark_results import Opened, open_results, show_disturbance
+from specviz.views.shared.benchmark.results import Opened, open_results, show_disturbance
 from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.exchange import export_control
 from specviz.views.shared.messages import show_error

@@ -26,8 +26,8 @@ from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.views.cost import state
 from specviz.views.cost.case import Case, Unpriced
-from specviz.views.shared.benchmark_choice import Offered, choose_benchmark, offered
-from specviz.views.shared.benchmark_results import open_results
+from specviz.views.shared.benchmark.choice import Offered, choose_benchmark, offered
+from specviz.views.shared.benchmark.results import open_results
 from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import begin_with, bound, keep_among, kept, write
 

@@ -14,7 +14,7 @@ from specviz.store.benchmarks.redrafts import count_redrafts
 from specviz.sweep import curves as k_curves
 from specviz.sweep.curves import Place
 from specviz.sweep.evidence import Evidence, evidence
-from specviz.views.shared.benchmark_results import Opened
+from specviz.views.shared.benchmark.results import Opened
 
 KEPT = 32
 

@@ -14,8 +14,8 @@ from specviz.store import Store
 from specviz.sweep.curves import Place
 from specviz.views.k import state
 from specviz.views.k.chosen import Chosen
-from specviz.views.shared.benchmark_choice import choose_benchmark, offered
-from specviz.views.shared.benchmark_results import Opened, open_results, temperatures
+from specviz.views.shared.benchmark.choice import choose_benchmark, offered
+from specviz.views.shared.benchmark.results import Opened, open_results, temperatures
 from specviz.views.shared.sample import offer_sample
 from specviz.views.shared.url_controls import bound, keep_among
 

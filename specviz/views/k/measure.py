@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from specviz.bench.check import check_arms, servers_at_once
 from specviz.bench.numbers import whole_numbers
-from specviz.bench.plan import Plan
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.check import check_arms, servers_at_once
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.config import RunConfig
 from specviz.errors import UsageError
 from specviz.prompts.sets import PromptSource
@@ -17,9 +17,9 @@ from specviz.sweep.plan import FIRST_METHOD, sweep_plan
 from specviz.views.benchmark import state as bench_state
 from specviz.views.k.chosen import Chosen
 from specviz.views.shared import pages
+from specviz.views.shared.benchmark.plan_text import ONE_AT_A_TIME, plan_summary
 from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.messages import show_error
-from specviz.views.shared.plan_text import ONE_AT_A_TIME, plan_summary
 from specviz.views.shared.text import escaped
 
 PROMPTS = 24

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.engines.redraft import redraftable
 from specviz.errors import UsageError
 from specviz.runtime import current

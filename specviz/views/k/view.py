@@ -14,7 +14,7 @@ from specviz.views.k.controls import Asked
 from specviz.views.k.figure import curves_by_k
 from specviz.views.k.ranges import equivalent_text, k_text, ranges_text
 from specviz.views.k.sections import sections
-from specviz.views.shared.benchmark_results import show_disturbance
+from specviz.views.shared.benchmark.results import show_disturbance
 from specviz.views.shared.charts import chart
 from specviz.views.shared.disagreements import show_disagreements
 from specviz.views.shared.tables import show_figures

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from specviz import reference
-from specviz.analysis import theory
 from specviz.analysis.text import digits
+from specviz.analysis.theory import theory
 from specviz.views.learn import state
 from specviz.views.learn.figures.formula import Claim, formula_over_k
 from specviz.views.shared.charts import TOOLBAR, figure_row

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from specviz.analysis.rejection import (
+from specviz.analysis.text import probability_text
+from specviz.analysis.theory.rejection import (
     Probs,
     Rule,
     Simulation,
@@ -19,7 +20,6 @@ from specviz.analysis.rejection import (
     simulate,
     total_variation,
 )
-from specviz.analysis.text import probability_text
 from specviz.errors import UsageError
 from specviz.views.learn import state
 from specviz.views.learn.figures.rejection import outputs, shared_area

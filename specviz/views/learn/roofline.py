@@ -6,8 +6,8 @@ import streamlit as st
 
 from specviz import reference
 from specviz.analysis.hardware import Gpu, Precision, gpus
-from specviz.analysis.roofline import Roofline
 from specviz.analysis.text import digits
+from specviz.analysis.theory.roofline import Roofline
 from specviz.errors import UsageError
 from specviz.views.learn import state
 from specviz.views.learn.figures.roofline import Point, speedup_over_batch

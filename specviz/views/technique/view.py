@@ -14,8 +14,8 @@ from specviz.runtime import current
 from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.views.benchmark.progress import live_progress
-from specviz.views.shared.benchmark_choice import Offered, offered
-from specviz.views.shared.benchmark_results import open_results
+from specviz.views.shared.benchmark.choice import Offered, offered
+from specviz.views.shared.benchmark.results import open_results
 from specviz.views.shared.disagreements import show_disagreements
 from specviz.views.shared.published import published_figures
 from specviz.views.shared.text import escaped

@@ -6,14 +6,14 @@ import asyncio
 
 import streamlit as st
 
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.errors import SpecvizError
 from specviz.known_facts import facts_of_server
 from specviz.paths import PLANS
 from specviz.runtime import current
 from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.views.shared import pages
-from specviz.views.shared.benchmark_choice import Offered, title_of
+from specviz.views.shared.benchmark.choice import Offered, title_of
 from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from specviz.analysis.rejection import (
+from specviz.analysis.theory.rejection import (
     MOST_DRAWS,
     Rule,
     Simulation,

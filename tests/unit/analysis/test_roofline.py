@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specviz.analysis import theory
 from specviz.analysis.hardware import HARDWARE, Precision, gpu, gpus
-from specviz.analysis.roofline import MOST_SEQUENCES, Roofline
+from specviz.analysis.theory import theory
+from specviz.analysis.theory.roofline import MOST_SEQUENCES, Roofline
 from specviz.errors import UsageError
 
 TUTORIAL = Roofline(parameters=70e9, bytes_per_parameter=2, bandwidth_gb_s=2000, peak_tflops=312)

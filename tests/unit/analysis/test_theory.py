@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specviz.analysis.theory import (
+from specviz.analysis.theory.theory import (
     best_k,
     break_even_alpha,
     check,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from specviz.analysis.benchmark.results import Slo
 from specviz.bench.load.load import Load
-from specviz.bench.plan import Grid, Plan, PlanArm
+from specviz.bench.plan.plan import Grid, Plan, PlanArm
 from specviz.config import EngineKind, RunConfig
 from specviz.methods import Method
 from specviz.prompts.sets import PromptSource

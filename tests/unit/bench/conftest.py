@@ -15,7 +15,7 @@ from bench_plans import BASELINE
 from quiet_machine import made_machine
 
 from specviz.bench.board import BenchBoard
-from specviz.bench.plan import Plan, PlanArm
+from specviz.bench.plan.plan import Plan, PlanArm
 from specviz.config import RunConfig
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import TimedArm

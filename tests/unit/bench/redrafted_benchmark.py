@@ -12,7 +12,7 @@ from bench_boards import ended
 from bench_plans import BASELINE, arm
 
 from specviz.bench.board import BenchBoard
-from specviz.bench.plan import Plan
+from specviz.bench.plan.plan import Plan
 from specviz.bench.progress import BenchPhase
 from specviz.config import RunConfig
 from specviz.live.measuring_lock import MeasuringLock

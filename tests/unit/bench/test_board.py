@@ -12,9 +12,9 @@ from bench_plans import BASELINE, NGRAM
 from bench_samples import FakeEngine
 from store_samples import frame_of
 
-from specviz.bench import schedule
 from specviz.bench.load.load import Load
-from specviz.bench.plan import PlanArm
+from specviz.bench.plan import schedule
+from specviz.bench.plan.plan import PlanArm
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import document, results_of
 from specviz.config import Prompt, RunStatus

@@ -11,7 +11,7 @@ from bench_boards import ended, resumed, until
 from scripted_server import Script, chunk, serving, usage
 
 from specviz.bench.board import BenchBoard, arms_of_this_machine
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.bench.progress import BenchPhase
 from specviz.errors import UsageError
 from specviz.fleet.monitor import Monitor

@@ -9,9 +9,9 @@ import pytest
 from bench_plans import plans
 from hypothesis import given, settings
 
-from specviz.bench.check import check_arms
-from specviz.bench.plan import Grid, Plan
-from specviz.bench.plan_toml import parse_plan, plan_to_toml, read_plan
+from specviz.bench.plan.check import check_arms
+from specviz.bench.plan.plan import Grid, Plan
+from specviz.bench.plan.toml import parse_plan, plan_to_toml, read_plan
 from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.methods import Method

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specviz.bench.load.load import Load
-from specviz.bench.plan import Grid, Plan
-from specviz.bench.schedule import MIN_BLOCK, blocks, server_groups, stages, turns_of_arms
+from specviz.bench.plan.plan import Grid, Plan
+from specviz.bench.plan.schedule import MIN_BLOCK, blocks, server_groups, stages, turns_of_arms
 from specviz.config import EngineKind
 from specviz.methods import Method
 

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from store_samples import frame_of
 
 from specviz.bench.block import Block, Talk
-from specviz.bench.check import check_arms
 from specviz.bench.load.load import Load
 from specviz.bench.load.places import places
 from specviz.bench.load.recorded import read_arrivals
 from specviz.bench.load.traffic import Arrival, Phase, Traffic, ramp
-from specviz.bench.plan import Plan
-from specviz.bench.plan_toml import parse_plan, plan_to_toml
+from specviz.bench.plan.check import check_arms
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.toml import parse_plan, plan_to_toml
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import results_of
 from specviz.config import Sampling

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from specviz.analysis.rejection import Rule, simulate
-from specviz.analysis.roofline import Roofline
+from specviz.analysis.theory.rejection import Rule, simulate
+from specviz.analysis.theory.roofline import Roofline
 from specviz.views.learn.figures.formula import Claim, formula_over_k
 from specviz.views.learn.figures.rejection import outputs, shared_area
 from specviz.views.learn.figures.roofline import speedup_over_batch

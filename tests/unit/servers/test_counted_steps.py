@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.servers.client.chunks import Chunk
-from specviz.servers.client.counted_steps import counted_steps
+from specviz.servers.client.steps.counted import counted_steps
 from specviz.servers.client.tape import TokenTape, origins_of_step
 from specviz.servers.dialect import SpecCounts
 from specviz.trace import Origin, Verdict

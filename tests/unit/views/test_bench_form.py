@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from specviz.bench.load.load import Load
-from specviz.bench.plan import Plan
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.methods import Method

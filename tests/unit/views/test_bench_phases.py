@@ -13,7 +13,7 @@ from rich.console import Console
 from specviz.analysis.benchmark.phases.figures import Compared, Estimate, Gain, PhaseFigures
 from specviz.analysis.benchmark.results import ArmState, Results
 from specviz.bench.load.traffic import Traffic, ramp
-from specviz.bench.plan import Plan, PlanArm
+from specviz.bench.plan.plan import Plan, PlanArm
 from specviz.commands.benchmark.phases import phase_tables
 from specviz.config import EngineKind, RunConfig
 from specviz.methods import Method
@@ -21,7 +21,7 @@ from specviz.paths import PROJECT_ROOT
 from specviz.report.phases_part import phases_part
 from specviz.views.benchmark.figures.phases import PhaseLine, by_phase
 from specviz.views.benchmark.phases import in_full, phase_lines, phase_table
-from specviz.views.shared.plan_text import plan_summary
+from specviz.views.shared.benchmark.plan_text import plan_summary
 
 OFF = ArmState("off", 0, "vllm", "baseline", None, "m", None, None, None, None, 0, 0, None, None)
 ON = replace(OFF, arm="on · K 3", arm_index=1, method="ngram", k=3)

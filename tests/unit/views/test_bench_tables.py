@@ -19,7 +19,7 @@ from specviz.analysis.benchmark.results import (
     Speedup,
 )
 from specviz.bench.load.load import Load
-from specviz.bench.plan import Grid, Plan, PlanArm
+from specviz.bench.plan.plan import Grid, Plan, PlanArm
 from specviz.bench.progress import BenchPhase, Progress
 from specviz.config import EngineKind, RunConfig, RunStatus
 from specviz.methods import Method
@@ -44,7 +44,12 @@ from specviz.views.benchmark.tables import (
     speedup_text,
     verdict,
 )
-from specviz.views.shared.plan_text import duration, plan_summary, progress_line, share_done
+from specviz.views.shared.benchmark.plan_text import (
+    duration,
+    plan_summary,
+    progress_line,
+    share_done,
+)
 from specviz.views.shared.published import definitions, shown, sources
 from specviz.views.shared.text import escaped
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from specviz import runtime
 from specviz.store.shipped import SAMPLE
 from specviz.views.k import controls
-from specviz.views.shared.benchmark_choice import Offered
+from specviz.views.shared.benchmark.choice import Offered
 
 BY_LOAD = "80e4fd69feb646c3ad6ecbfd0518e470"
 """Four ways to decode, at three loads and two temperatures."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from specviz.analysis.rejection import normalised, simulate
+from specviz.analysis.theory.rejection import normalised, simulate
 from specviz.figures.style import LIGHT
 from specviz.methods import Method
 from specviz.paths import PROJECT_ROOT
@@ -178,7 +178,7 @@ def test_the_quiz_has_all_questions_and_leads_to_pages_that_exist() -> None:
 def test_the_quiz_is_right_about_the_k_table() -> None:
     """One α gives every accepted length of the published table, as a correction says."""
     from specviz import reference
-    from specviz.analysis.theory import expected_tokens
+    from specviz.analysis.theory.theory import expected_tokens
 
     for row in reference.published("k").itertuples():
         k, accepted = int(row.num_speculative_tokens), float(row.mean_accepted_length)

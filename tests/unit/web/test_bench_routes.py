@@ -15,7 +15,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from specviz.bench.plan_toml import parse_plan
+from specviz.bench.plan.toml import parse_plan
 from specviz.bench.progress import BenchPhase
 from specviz.config import Prompt, RunConfig, RunStatus, Sampling
 from specviz.errors import AppUnreachable, StoreError, UsageError

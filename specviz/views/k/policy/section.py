@@ -23,7 +23,7 @@ from specviz.views.k import state
 from specviz.views.k.chosen import Chosen
 from specviz.views.k.policy.editor import edited, evidence
 from specviz.views.k.policy.servers import show_schedule
-from specviz.views.shared.benchmark_results import Opened
+from specviz.views.shared.benchmark.results import Opened
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.tables import show_figures
 from specviz.views.shared.text import escaped

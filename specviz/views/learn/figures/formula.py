@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from specviz.analysis import theory
+from specviz.analysis.theory import theory
 from specviz.figures.style import plain, styled
 from specviz.palette import ACCEPTED, BASELINE, BONUS, RECOVERED, REJECTED
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from specviz.analysis.rejection import (
+from specviz.analysis.theory.rejection import (
     Probs,
     Rule,
     Simulation,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from specviz.analysis.roofline import Roofline
+from specviz.analysis.theory.roofline import Roofline
 from specviz.figures.style import styled
 from specviz.palette import ACCEPTED, BASELINE, BONUS, DRAFTING, REJECTED
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from specviz.analysis import theory
 from specviz.analysis.benchmark.results import Acceptance, Cell, Quantiles, Speedup
 from specviz.analysis.k.curves import (
     KFigures,
@@ -20,6 +19,7 @@ from specviz.analysis.k.curves import (
 )
 from specviz.analysis.k.optimum import Choice, optimum
 from specviz.analysis.k.predict import Estimate, Prediction
+from specviz.analysis.theory import theory
 from specviz.errors import UsageError
 
 GB = 10**9

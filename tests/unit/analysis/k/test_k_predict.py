@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from k_answers import Price, independent, redrafts, timed
 
-from specviz.analysis import theory
 from specviz.analysis.interval import student_quantile
 from specviz.analysis.k.answers import Answer, by_key, drafting_step, step_ms
 from specviz.analysis.k.own_error import steps_error
 from specviz.analysis.k.predict import Estimate, predict
 from specviz.analysis.k.redraft import Redraft
 from specviz.analysis.k.step_cost import StepCost, fit_step_cost
+from specviz.analysis.theory import theory
 
 LARGEST = 15
 PRICE = Price()

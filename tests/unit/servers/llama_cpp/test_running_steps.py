@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.errors import MalformedReply
-from specviz.servers.client.running_steps import (
+from specviz.servers.client.steps.running import (
     MAX_MERGED,
     CountedStep,
     RunningSteps,

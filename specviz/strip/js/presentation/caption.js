@@ -1,8 +1,8 @@
 // One step in a sentence or two, as one would say it to colleagues: what happened, and why.
 
-import { tokenName } from "./text.js";
-import { isTree, leafOf } from "./tree.js";
-import { NOTHING_REPORTED, allowedWords } from "./words.js";
+import { tokenName } from "../text.js";
+import { isTree, leafOf } from "../tree.js";
+import { NOTHING_REPORTED, allowedWords } from "../words.js";
 
 /** Parts of the caption of a step: strings, and `{ code }` where a token is named. */
 export function caption(arm, step) {

@@ -4,7 +4,7 @@
 name = "Two methods"
 temperatures = [0.0]
 concurrency = [1, 4]        # closed loop; request_rate = [2.0] adds Poisson arrivals
-                            # [[traffic]] adds a load that changes: `load/load_toml.py`
+                            # [[traffic]] adds a load that changes: `load/toml.py`
 repetitions = 3
 
 [prompts]                   # without `file` the shipped ones
@@ -37,9 +37,9 @@ import tomli_w
 from specviz.analysis.benchmark.results import Slo
 from specviz.bench.load import toml_values as toml
 from specviz.bench.load.load import Load
-from specviz.bench.load.load_toml import traffic_of, traffic_table
+from specviz.bench.load.toml import traffic_of, traffic_table
 from specviz.bench.load.toml_values import Table
-from specviz.bench.plan import Grid, Plan, PlanArm
+from specviz.bench.plan.plan import Grid, Plan, PlanArm
 from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
 from specviz.methods import Method

@@ -21,7 +21,7 @@ from itertools import pairwise
 from specviz.bench.load.load import Load
 from specviz.bench.load.places import Place, places
 from specviz.bench.load.traffic import Traffic
-from specviz.bench.plan import Plan
+from specviz.bench.plan.plan import Plan
 from specviz.methods import Method
 from specviz.prompts.sets import Conversation
 

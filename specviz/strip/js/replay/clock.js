@@ -1,6 +1,6 @@
 // The clock of a replay: one time for all arms. Knows nothing of the page.
 
-import { durationMs } from "./model.js";
+import { durationMs } from "../model.js";
 
 export const MAX_SPEED = "max";
 const MAX_SPEED_MS = 1000; // at full speed the whole run takes this long

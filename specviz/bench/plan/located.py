@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from specviz.bench.plan import Plan
+from specviz.bench.plan.plan import Plan
 from specviz.errors import UsageError
 from specviz.fleet.named import find_named
 from specviz.store import Store

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specviz.bench.plan import Plan
+from specviz.bench.plan.plan import Plan
 from specviz.config import EngineKind, RunConfig
 from specviz.engines.embedded.options import parse_options, settle
 from specviz.errors import UsageError

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specviz.analysis import theory
+from specviz.analysis.theory import theory
 from specviz.errors import UsageError
 
 MOST_SEQUENCES = 1 << 20

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from specviz.analysis.text import counted, duration
 from specviz.bench.load.traffic import Traffic
-from specviz.bench.plan import Plan
+from specviz.bench.plan.plan import Plan
+from specviz.bench.plan.schedule import stages
 from specviz.bench.progress import BenchPhase, Progress
-from specviz.bench.schedule import stages
 from specviz.views.shared.text import status_name
 
 ONE_AT_A_TIME = "A benchmark is running: only one at a time, or they would slow each other down."

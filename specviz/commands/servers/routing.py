@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from specviz.commands.fleet import checked_fleet
 from specviz.commands.options import DbOption, JsonOption
+from specviz.commands.servers.fleet import checked_fleet
 from specviz.errors import UsageError
 
 

@@ -1,9 +1,9 @@
 // The replay controls: play, step, speed, and a scrubber over the time of the run.
 
+import { setText } from "../dom.js";
+import { durationMs } from "../model.js";
+import { formatClock } from "../text.js";
 import { MAX_SPEED, seek, seekStep, togglePlay } from "./clock.js";
-import { setText } from "./dom.js";
-import { durationMs } from "./model.js";
-import { formatClock } from "./text.js";
 
 /**
  * Wire the controls in `root`. `view()` gives `{ run, clock, arms }`, arms being those to step

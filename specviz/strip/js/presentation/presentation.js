@@ -1,11 +1,11 @@
 // One arm, one step at a time, in type that reads from the last row: for a screen in a room.
 
+import { element, remember, remembered, setText } from "../dom.js";
+import { stepElements } from "../strip.js";
+import { displayText, formatProbability, tokenName } from "../text.js";
+import { isTree, positionsOf } from "../tree.js";
+import { ruleWords } from "../words.js";
 import { caption } from "./caption.js";
-import { element, remember, remembered, setText } from "./dom.js";
-import { stepElements } from "./strip.js";
-import { displayText, formatProbability, tokenName } from "./text.js";
-import { isTree, positionsOf } from "./tree.js";
-import { ruleWords } from "./words.js";
 
 const SIZE_KEY = "specviz.presentation-size";
 const SIZES = { least: 0.6, most: 2.2, factor: 1.12 };

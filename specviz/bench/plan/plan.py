@@ -1,6 +1,6 @@
 """A benchmark plan: which arms, prompts, loads and temperatures, how often, for how long.
 
-Frozen data with its checks. `plan_toml.py` reads and writes it, `schedule.py` lays it out.
+Frozen data with its checks. `toml.py` reads and writes it, `schedule.py` lays it out.
 """
 
 from __future__ import annotations

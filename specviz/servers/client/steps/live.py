@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from specviz.errors import MalformedReply
 from specviz.servers.client.chunks import Chunk
-from specviz.servers.client.counted_steps import counted_step
-from specviz.servers.client.running_steps import MAX_MERGED, CountedStep, RunningSteps
+from specviz.servers.client.steps.counted import counted_step
+from specviz.servers.client.steps.running import MAX_MERGED, CountedStep, RunningSteps
 from specviz.servers.client.tape import TokenTape
 from specviz.trace import Step
 

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
-from specviz.commands.fleet import checked_fleet, fleet_answer
 from specviz.commands.options import DbOption, JsonOption
-from specviz.commands.routing import route
+from specviz.commands.servers.fleet import checked_fleet, fleet_answer
+from specviz.commands.servers.routing import route
 
 app = typer.Typer(
     help="The fleet: named inference servers, whether they answer and what they accept.",

@@ -1,0 +1,1 @@
+"""The formulae of speculative decoding: speed-up, rejection sampling, the roofline."""

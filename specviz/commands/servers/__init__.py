@@ -1,0 +1,1 @@
+"""`specviz servers`: the fleet at a shell."""
