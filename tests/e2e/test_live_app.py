@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from benchmarks.started_app import started_app
+from benchmarks.started.app import started_app
 
 pytestmark = [pytest.mark.e2e, pytest.mark.integration]
 

@@ -1,4 +1,4 @@
-"""llama.cpp's plain decoding on the demo target, as an arm of `embedded_speed.py`.
+"""llama.cpp's plain decoding on the demo target, as an arm.
 
 The same weights (every bfloat16 value is a float32 value), the same number of threads, greedy, one
 request at a time, from text to token ids. It has a process of its own, and loopback in between.
@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 import httpx2
 
-from benchmarks.embedded_arms import Arm
+from benchmarks.embedded_speed.arms import Arm
 from specviz.config import EngineKind, Prompt
 from specviz.engines.embedded.opening import tokenizer_in
 from specviz.machine import cpu_count

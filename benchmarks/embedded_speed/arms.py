@@ -1,4 +1,4 @@
-"""The arms of `embedded_speed.py`: the engine's methods, and transformers' `generate`."""
+"""The arms: the engine's methods, and transformers' `generate`."""
 
 from __future__ import annotations
 

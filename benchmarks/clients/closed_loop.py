@@ -1,6 +1,6 @@
 """specviz's client in a closed loop: a fixed number of requests at once, the next when one ends.
 
-python -m benchmarks.closed_loop URL PROMPTS.jsonl [--concurrency 64] [--uvloop]
+python -m benchmarks.clients.closed_loop URL PROMPTS.jsonl [--concurrency 64] [--uvloop]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A stand-in for a vLLM server that replays recorded streams, so that only the client differs.
 
-    python -m benchmarks.replay_server RECORDING [--interval-ms 20]
+    python -m benchmarks.client_cost.replay_server RECORDING [--interval-ms 20]
 
 Prints its port. All streams advance together, one engine step per interval, each event in its
 own write and HTTP chunk, as vLLM sends it; with interval 0 as fast as the client reads.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from benchmarks.recording import Recording, Stream, load_recording
+from benchmarks.client_cost.recording import Recording, Stream, load_recording
 
 NUMBER = " #"
 """Separates a recorded prompt from the number that makes it unique: some clients refuse twins."""

@@ -1,9 +1,9 @@
-"""The tables of docs/policy.md, as `tables.py` writes them."""
+"""The tables of docs/policy.md."""
 
 from __future__ import annotations
 
-from benchmarks.markdown import Figures, markdown, number, spread, with_source
 from benchmarks.routing import ARMS
+from benchmarks.tables.markdown import Figures, markdown, number, spread, with_source
 from specviz.analysis.benchmark.phases.figures import PhaseFigures
 from specviz.analysis.benchmark.phases.lines import Document, gain_over, phases_by_traffic
 

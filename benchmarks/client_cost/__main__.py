@@ -19,29 +19,28 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import statistics
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import httpx2
 
-from benchmarks.clients import (
+from benchmarks.client_cost.guidellm_venv import FOLDER, VERSION, guidellm
+from benchmarks.client_cost.recording import record
+from benchmarks.client_cost.replay_server import NUMBER
+from benchmarks.client_cost.rounds import Row, measure_all, row
+from benchmarks.clients.command_lines import (
     Client,
     Work,
     closed_loop,
     guidellm_run,
-    run_client,
     specviz_bench,
     vllm_bench_serve,
 )
-from benchmarks.guidellm_venv import FOLDER, VERSION, guidellm
-from benchmarks.recording import record
-from benchmarks.replay_server import NUMBER
 from benchmarks.results_file import add_save_option, save
 from specviz.config import Sampling
 from specviz.machine import hardware_summary, package_version, vllm_version
@@ -53,27 +52,6 @@ from specviz.servers.launch.pool import ServerPool
 
 PER_CATEGORY = 8
 MAX_TOKENS = 128
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run of a client: the requests and tokens it received, and its CPU seconds."""
-
-    requests: int
-    tokens: int
-    cpu_s: float
-
-
-@dataclass(frozen=True)
-class Row:
-    """A client's figures over the rounds: tokens per CPU second, start-up removed."""
-
-    client: str
-    tokens_per_cpu_s: float
-    low: float
-    high: float
-    cpu_us_per_token: float
-    rounds: list[float]
 
 
 def record_demo(path: Path) -> None:
@@ -92,7 +70,7 @@ def record_demo(path: Path) -> None:
 @contextmanager
 def replaying(recording: Path, interval_ms: float) -> Iterator[str]:
     """The replay server in its own process; yields its URL."""
-    module = [sys.executable, "-m", "benchmarks.replay_server", str(recording)]
+    module = [sys.executable, "-m", "benchmarks.client_cost.replay_server", str(recording)]
     process = subprocess.Popen(
         [*module, "--interval-ms", str(interval_ms)], cwd=PROJECT_ROOT, stdout=subprocess.PIPE
     )
@@ -110,41 +88,6 @@ def write_prompts(recording: Path, count: int, path: Path) -> None:
     streams = json.loads(recording.read_text(encoding="utf-8"))["streams"]
     texts = (f"{streams[n % len(streams)]['prompt']}{NUMBER}{n}" for n in range(count))
     path.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in texts))
-
-
-def measure(client: Client, work: Work) -> Run:
-    """Run a client; the replay server counts its tokens. Raises RuntimeError if any is missing."""
-    before = httpx2.get(f"{work.url}/totals").json()
-    cost = run_client(client, work)
-    after = httpx2.get(f"{work.url}/totals").json()
-    requests, tokens = (after[name] - before[name] for name in ("requests", "output_tokens"))
-    if requests < work.count:
-        raise RuntimeError(f"{client.name} received {requests} of {work.count} answers.")
-    return Run(requests, tokens, cost.cpu_s)
-
-
-def measure_all(
-    clients: Sequence[Client], small: Work, large: Work, rounds: int
-) -> dict[str, list[tuple[Run, Run]]]:
-    """Per client and round, the small run and the large one."""
-    found: dict[str, list[tuple[Run, Run]]] = {client.name: [] for client in clients}
-    for number in range(rounds):
-        shift = number % len(clients)
-        order = [*clients[shift:], *clients[:shift]]
-        first = {client.name: measure(client, small) for client in order}
-        second = {client.name: measure(client, large) for client in reversed(order)}
-        for name, pairs in found.items():
-            pairs.append((first[name], second[name]))
-        print(f"\rround {number + 1} of {rounds}", end="", flush=True)
-    print("\r", end="")
-    return found
-
-
-def row(client: str, pairs: Sequence[tuple[Run, Run]]) -> Row:
-    """The median over rounds, each with its own start-up removed."""
-    rounds = [(large.tokens - small.tokens) / (large.cpu_s - small.cpu_s) for small, large in pairs]
-    median = statistics.median(rounds)
-    return Row(client, median, min(rounds), max(rounds), 1e6 / median, rounds)
 
 
 def print_table(rows: Sequence[Row]) -> None:
@@ -174,7 +117,9 @@ def clients(names: Sequence[str], guidellm_folder: Path) -> list[Client]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks.client_cost",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--requests", type=int, default=1000, help="of the small run")
     parser.add_argument("--rounds", type=int, default=5)

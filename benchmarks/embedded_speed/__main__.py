@@ -36,10 +36,10 @@ from typing import Any
 import torch
 import transformers
 
-from benchmarks.embedded_arms import Arm, open_arms, usual_dtype
-from benchmarks.llama_cpp_arm import llama_cpp_arm
+from benchmarks.embedded_speed.arms import Arm, open_arms, usual_dtype
+from benchmarks.embedded_speed.llama_cpp_arm import llama_cpp_arm
 from benchmarks.results_file import add_save_option, save
-from benchmarks.speedup import Pair, interval, speedup
+from benchmarks.speedup.pairs import Pair, interval, speedup
 from specviz.analysis.metrics import summarise
 from specviz.config import Prompt
 from specviz.machine import cpu_count, hardware_summary, package_version
@@ -203,7 +203,9 @@ def fastest(found: Sequence[Answers]) -> list[Answers]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks.embedded_speed",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--prompts", default=5, type=int, help="per category")
     parser.add_argument("--k", nargs="*", default=[], type=int, help="instead of the usual ones")

@@ -21,10 +21,10 @@ from time import perf_counter
 from duckdb import DuckDBPyConnection
 from playwright.sync_api import Page
 
-from benchmarks.chromium import chromium
-from benchmarks.made_history import batches, put
+from benchmarks.history_scale.made_history import batches, put
 from benchmarks.results_file import add_save_option, save
-from benchmarks.started_app import started_app
+from benchmarks.started.app import started_app
+from benchmarks.started.chromium import chromium
 from specviz.machine import hardware_summary
 from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmarks
@@ -140,7 +140,7 @@ def clicks() -> list[Load]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.history_scale", description=__doc__)
     parser.add_argument("--db", type=Path, help="created if missing, and kept")
     parser.add_argument("--decisions", type=int, default=DECISIONS)
     parser.add_argument("--five-best", action="store_true", help="with the target's five best")

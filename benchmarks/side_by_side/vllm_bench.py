@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.clients import Work, environment, vllm_bench_arguments
+from benchmarks.clients.command_lines import Work, environment, vllm_bench_arguments
 
 
 class VllmBench:
@@ -18,7 +18,7 @@ class VllmBench:
         self._result = folder / "vllm.json"
         self._log = (folder / "vllm.log").open("wb")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.vllm_bench_worker"],
+            [sys.executable, "-m", "benchmarks.side_by_side.vllm_bench_worker"],
             cwd=folder,
             env=environment(),
             stdin=subprocess.PIPE,

@@ -74,11 +74,12 @@ def environment() -> dict[str, str]:
 
 
 def closed_loop(*extra: str) -> Callable[[Work], list[str]]:
-    """specviz's client in a minimal loop (`benchmarks.closed_loop`)."""
+    """specviz's client in a minimal loop (`benchmarks.clients.closed_loop`)."""
 
     def command(work: Work) -> list[str]:
-        module = [sys.executable, "-m", "benchmarks.closed_loop", work.url, str(work.prompts)]
-        return [*module, "--concurrency", str(work.concurrency), *extra]
+        module = [sys.executable, "-m", "benchmarks.clients.closed_loop"]
+        load = [work.url, str(work.prompts), "--concurrency", str(work.concurrency)]
+        return [*module, *load, *extra]
 
     return command
 

@@ -50,3 +50,7 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
 
 def p95(values: Sequence[float]) -> float:
     return quantiles(values, n=20, method="inclusive")[-1]
+
+
+def not_measured(name: str) -> str:
+    return f"Not measured yet: benchmarks/results/{name}.json is missing."

@@ -24,22 +24,22 @@ import os
 import statistics
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.clients import Work
-from benchmarks.closed_loop import closed_loop
+from benchmarks.clients.closed_loop import closed_loop
+from benchmarks.clients.command_lines import Work
 from benchmarks.results_file import add_save_option, save
-from benchmarks.vllm_bench import VllmBench
+from benchmarks.side_by_side.figures import Figures, Round, figures, figures_of_vllm, tpot_ms
+from benchmarks.side_by_side.vllm_bench import VllmBench
 from specviz.config import Prompt, Sampling
 from specviz.machine import cpu_count, hardware_summary, vllm_version
 from specviz.methods import Method
 from specviz.paths import LOGS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
-from specviz.sample import Sample
 from specviz.servers.kinds import demo_spec
 from specviz.servers.launch.pool import ServerPool
 from specviz.servers.timing.timed_server import TimedServer, open_timed_server
@@ -52,50 +52,6 @@ PASSES = 3
 """Over the prompts at higher concurrency: a pass should take seconds at any load."""
 
 FIGURES = ("tpot_mean_ms", "tpot_median_ms", "e2el_mean_ms", "e2el_median_ms", "tokens_per_s")
-
-
-@dataclass(frozen=True)
-class Figures:
-    """One client's pass over the prompts. Draft and accepted tokens: summed over its requests
-    (specviz), or from the server's counters (vLLM)."""
-
-    tpot_mean_ms: float
-    tpot_median_ms: float
-    e2el_mean_ms: float
-    e2el_median_ms: float
-    tokens_per_s: float
-    output_tokens: int
-    draft_tokens: int
-    accepted_tokens: int
-
-
-@dataclass(frozen=True)
-class Round:
-    """Both clients at one load, one after the other. `counted`: draft and accepted tokens by the
-    server's counters over specviz's pass. `different`: answers whose texts differ."""
-
-    concurrency: int
-    specviz: Figures
-    vllm: Figures
-    counted: tuple[int, int]
-    different: int
-
-    def ratio(self, figure: str) -> float:
-        return float(getattr(self.specviz, figure) / getattr(self.vllm, figure))
-
-
-def figures(
-    e2el_ms: Sequence[float], tpot_ms: Sequence[float], tokens: int, wall_s: float, **counts: int
-) -> Figures:
-    return Figures(
-        statistics.fmean(tpot_ms),
-        statistics.median(tpot_ms),
-        statistics.fmean(e2el_ms),
-        statistics.median(e2el_ms),
-        tokens / wall_s,
-        tokens,
-        **counts,
-    )
 
 
 async def ask_with_specviz(
@@ -123,25 +79,6 @@ async def ask_with_specviz(
     )
     totals = (counted.num_draft_tokens, counted.num_accepted_tokens)
     return found, totals, [sample.text for sample in samples]
-
-
-def tpot_ms(sample: Sample) -> float | None:
-    """Time per output token after the first chunk; None if there was only one chunk."""
-    rest = sum(sample.chunk_tokens[1:])
-    return (sample.e2el_ms - sample.ttft_ms) / rest if rest else None
-
-
-def figures_of_vllm(saved: dict[str, Any]) -> Figures:
-    """From its result file; times there are in seconds."""
-    requests = list(zip(saved["latencies"], saved["ttfts"], saved["output_lens"], strict=True))
-    return figures(
-        [1000 * latency for latency, _, _ in requests],
-        [1000 * (latency - ttft) / (count - 1) for latency, ttft, count in requests if count > 1],
-        saved["total_output_tokens"],
-        saved["duration"],
-        draft_tokens=saved["spec_decode_draft_tokens"],
-        accepted_tokens=saved["spec_decode_accepted_tokens"],
-    )
 
 
 def warm_ups(concurrency: int) -> int:
@@ -222,7 +159,9 @@ def print_load(rounds: Sequence[Round]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks.side_by_side",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--prompts", type=int, default=8, help="per category")
     parser.add_argument("--rounds", type=int, default=16)

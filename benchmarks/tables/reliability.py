@@ -1,10 +1,10 @@
-"""The tables of docs/reliability.md: what each suite saw, as `tables.py` writes it."""
+"""The tables of docs/reliability.md: what each suite saw."""
 
 from __future__ import annotations
 
 from statistics import median
 
-from benchmarks.markdown import Figures, markdown, number, with_source
+from benchmarks.tables.markdown import Figures, markdown, number, with_source
 
 
 def sql_snapshot(figures: Figures) -> str:
