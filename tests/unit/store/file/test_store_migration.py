@@ -29,7 +29,7 @@ from specviz.trace import (
     fold,
 )
 
-DATA = Path(__file__).with_name("data")
+DATA = Path(__file__).parents[1] / "data"
 SCHEMAS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
 """Each file was written by the program of its time: a finished run and an interrupted one; from
 schema 3 a benchmark with a request that finished and one that failed, from 4 a redraft, from 5 a
