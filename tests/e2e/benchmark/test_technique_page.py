@@ -56,7 +56,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 def measuring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """An empty store, and arms that are clocks."""
     folder = tmp_path_factory.mktemp("measuring")
-    script = Path(__file__).with_name("bench_app.py")
+    script = Path(__file__).parents[1] / "bench_app.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield f"{url}/technique"

@@ -19,7 +19,7 @@ SLOW_MS = 30_000
 @pytest.fixture(scope="module")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("k")
-    script = Path(__file__).with_name("bench_app.py")
+    script = Path(__file__).parents[1] / "bench_app.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield url

@@ -17,7 +17,7 @@ from specviz.store.shown import hide_sample
 pytestmark = pytest.mark.e2e
 
 SLOW_MS = 30_000
-APP = Path(__file__).parents[2] / "app.py"
+APP = Path(__file__).parents[3] / "app.py"
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 Prompt("hello"), tuple(events_of(answer)), RunStatus.FINISHED, AT
             )
             store.ingest(run, [request])
-    script = Path(__file__).with_name("embedded_app.py")
+    script = Path(__file__).parents[1] / "embedded_app.py"
     store_file = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store_file) as url:
         yield url

@@ -39,7 +39,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     at = datetime(2026, 11, 1, tzinfo=UTC)
     with open_store(folder / "runs.duckdb") as store:
         store.ingest(Run("known", "known", config, RunStatus.FINISHED, at, at), [])
-    script = Path(__file__).with_name("embedded_app.py")
+    script = Path(__file__).parents[1] / "embedded_app.py"
     store_file = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store_file) as url:
         yield url

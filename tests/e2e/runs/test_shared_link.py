@@ -42,7 +42,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
         export(store, ["r1", "r2"], Format.JSONL, folder / "two.jsonl")
     with open_store(stores[1]) as store:
         import_file(store, folder / "two.jsonl")
-    script = Path(__file__).with_name("embedded_app.py")
+    script = Path(__file__).parents[1] / "embedded_app.py"
     with ExitStack() as apps:
         urls = [
             apps.enter_context(

@@ -21,7 +21,7 @@ HEADERS = ["name: click to open", "model", "kind"]
 def runs_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("lines")
     fill(folder / "runs.duckdb")
-    script = Path(__file__).with_name("embedded_app.py")
+    script = Path(__file__).parents[1] / "embedded_app.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield f"{url}/runs"

@@ -35,7 +35,7 @@ LONG = SHORT.replace("count = 12", "count = 60").replace("[2, 5]", "[1, 2, 3, 4,
 @pytest.fixture(scope="module")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("bench")
-    script = Path(__file__).with_name("bench_app.py")
+    script = Path(__file__).parents[1] / "bench_app.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield f"{url}/benchmark"
