@@ -6,7 +6,7 @@ import argparse
 import runpy
 import sys
 
-from benchmarks.tables import write_tables
+from benchmarks.tables.documents import write_tables
 
 NAMES = (
     *("first_token", "embedded_speed", "lossless", "speedup", "tracing_cost"),

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.made_history import batches, put
+from benchmarks.history_scale.made_history import batches, put
 from benchmarks.results_file import add_save_option, save
 from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
 from specviz.machine import hardware_summary

@@ -22,8 +22,8 @@ from statistics import median
 import psutil
 from playwright.sync_api import Error, Page
 
-from benchmarks.chromium import chromium
 from benchmarks.results_file import add_save_option, save
+from benchmarks.started.chromium import chromium
 from specviz.machine import hardware_summary
 from specviz.paths import PROJECT_ROOT
 from specviz.servers.launch.server import free_port

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.fault_suite import figures_of
 from benchmarks.results_file import add_save_option, save
+from benchmarks.started.fault_suite import figures_of
 from specviz.machine import hardware_summary
 
 STREAMS = "tests/faults/test_mutated_streams.py"

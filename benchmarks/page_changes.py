@@ -18,9 +18,9 @@ from statistics import median
 
 from playwright.sync_api import Page
 
-from benchmarks.chromium import chromium
 from benchmarks.results_file import add_save_option, save
-from benchmarks.started_app import started_app
+from benchmarks.started.app import started_app
+from benchmarks.started.chromium import chromium
 from specviz.machine import hardware_summary
 from specviz.store import open_store
 from specviz.store.shown import hide_sample

@@ -31,8 +31,8 @@ from typing import Any
 
 import httpx2
 
-from benchmarks.markdown import spread
 from benchmarks.results_file import add_save_option, save
+from benchmarks.tables.markdown import spread
 from specviz.machine import hardware_summary
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET

@@ -59,7 +59,9 @@ def load(name: str) -> dict[str, Any] | None:
 
 def command(arguments: list[str]) -> str:
     """`python -m benchmarks.NAME …`, from `sys.argv` of a benchmark run by itself or by `make`."""
-    return " ".join([f"python -m benchmarks.{Path(arguments[0]).stem}", *arguments[1:]])
+    file = Path(arguments[0])
+    name = file.parent.name if file.name == "__main__.py" else file.stem
+    return " ".join([f"python -m benchmarks.{name}", *arguments[1:]])
 
 
 def cpu_features() -> list[str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from benchmarks.fault_suite import figures_of
 from benchmarks.results_file import add_save_option, save
+from benchmarks.started.fault_suite import figures_of
 from specviz.machine import hardware_summary
 
 TESTS = "tests/faults/test_soak.py"

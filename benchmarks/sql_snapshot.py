@@ -16,7 +16,7 @@ from time import perf_counter, sleep
 
 from duckdb import DuckDBPyConnection
 
-from benchmarks.made_history import batches, put
+from benchmarks.history_scale.made_history import batches, put
 from benchmarks.results_file import add_save_option, save
 from specviz.machine import hardware_summary
 from specviz.store import Store, open_store

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page
 
-from benchmarks.chromium import chromium
-from benchmarks.started_app import started_app
+from benchmarks.started.app import started_app
+from benchmarks.started.chromium import chromium
 from specviz.paths import PROJECT_ROOT
 
 SLOW_MS = 60_000

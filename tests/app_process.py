@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from benchmarks.started_app import START_S, wait_until_healthy
+from benchmarks.started.app import START_S, wait_until_healthy
 from specviz.paths import PROJECT_ROOT as ROOT
 from specviz.servers.launch.server import free_port
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from benchmarks.chromium import chromium as started
+from benchmarks.started.chromium import chromium as started
 
 expect.set_options(timeout=20_000)  # two cores are shared with servers, and with unit tests
 

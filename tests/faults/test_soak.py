@@ -12,8 +12,8 @@ import pytest
 from kept_figures import keep
 from soak import House, Sample, as_figures, growth, soak, store_a_run
 
-from benchmarks.chromium import chromium
-from benchmarks.started_app import started_app
+from benchmarks.started.app import started_app
+from benchmarks.started.chromium import chromium
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec

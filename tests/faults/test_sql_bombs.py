@@ -24,7 +24,7 @@ from kept_figures import keep
 from postgres import PASSWORD, running_postgres
 from store_samples import new_run, num_runs, record, request_events
 
-from benchmarks.started_app import started_app
+from benchmarks.started.app import started_app
 from specviz.errors import SpecvizError
 from specviz.remote.token import secret_header
 from specviz.store import Store, open_store

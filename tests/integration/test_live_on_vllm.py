@@ -15,7 +15,7 @@ from conftest import running
 from playwright.sync_api import Page, expect
 from v2_on_cpu import v2_variables
 
-from benchmarks.started_app import started_app
+from benchmarks.started.app import started_app
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.launch.launcher import ServerSpec

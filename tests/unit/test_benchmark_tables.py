@@ -4,16 +4,11 @@ from dataclasses import asdict
 
 import pytest
 
-from benchmarks import (
-    client_cost,
-    first_token,
-    plans,
-    policy_cost,
-    side_by_side,
-    speedup,
-    tracing_cost,
-)
-from benchmarks.tables import TABLES
+from benchmarks import first_token, plans, policy_cost, tracing_cost
+from benchmarks.client_cost import rounds as client_cost
+from benchmarks.side_by_side import figures as side_by_side
+from benchmarks.speedup import pairs as speedup
+from benchmarks.tables.documents import TABLES
 from specviz.analysis.benchmark.phases.figures import Compared, Estimate, Gain, PhaseFigures
 
 ABOUT = {

@@ -8,7 +8,7 @@ import pytest
 import typer
 from test_architecture import LEVELS
 
-from benchmarks.tables import documents
+from benchmarks.tables.documents import documents
 from specviz.cli import app
 from specviz.config import EngineKind
 from specviz.methods import METHODS, VLLM, Method

@@ -7,12 +7,14 @@ only limits, defaults and definitions, which are listed here.
 import json
 import re
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from benchmarks.results_file import METADATA, RESULTS, command, save
-from benchmarks.tables import BLOCK, TABLES, documents, fill, load
+from benchmarks.__main__ import NAMES
+from benchmarks.results_file import METADATA, RESULTS, command, load, save
+from benchmarks.tables.documents import BLOCK, TABLES, documents, fill
 
 FIGURE = re.compile(
     r"(?<![\w.])\d[\d.,]*(?:×(?!\w)"
@@ -78,7 +80,19 @@ def test_a_result_file_says_how_to_measure_it_again(path: Path):
     assert not [key for key in METADATA if key not in figures]
     assert datetime.fromisoformat(figures["date"]).tzinfo
     assert figures["git_revision"] and figures["hardware"]
-    assert figures["command"].startswith("python -m benchmarks.")
+    module = re.match(r"python -m (benchmarks\.\w+)", figures["command"])[1]
+    assert can_be_run(module), "a recorded command must still work"
+
+
+def test_make_bench_can_run_every_benchmark():
+    assert not [name for name in NAMES if not can_be_run(f"benchmarks.{name}")]
+
+
+def can_be_run(module: str) -> bool:
+    """Whether `python -m` finds something to run: a file, or a package with a `__main__`."""
+    spec = find_spec(module)
+    is_package = spec is not None and spec.submodule_search_locations is not None
+    return spec is not None and (not is_package or find_spec(f"{module}.__main__") is not None)
 
 
 @pytest.mark.parametrize("path", RESULT_FILES, ids=lambda path: path.stem)
@@ -138,10 +152,11 @@ def test_other_numbers_are_not(text: str):
 
 
 def test_a_result_file_has_the_command_that_was_run(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["/somewhere/benchmarks/speedup.py", "--prompts", "14"])
-    save(tmp_path / "speedup.json", {"rows": []}, prompts=84)
-    saved = json.loads((tmp_path / "speedup.json").read_text(encoding="utf-8"))
-    assert saved["command"] == "python -m benchmarks.speedup --prompts 14"
+    monkeypatch.setattr("sys.argv", ["/somewhere/benchmarks/lossless.py", "--prompts", "14"])
+    save(tmp_path / "lossless.json", {"rows": []}, prompts=84)
+    saved = json.loads((tmp_path / "lossless.json").read_text(encoding="utf-8"))
+    assert saved["command"] == "python -m benchmarks.lossless --prompts 14"
     assert saved["prompts"] == 84 and saved["rows"] == []
     assert set(METADATA) < set(saved)
     assert command(["speedup"]) == "python -m benchmarks.speedup"
+    assert command(["/somewhere/benchmarks/speedup/__main__.py"]) == "python -m benchmarks.speedup"

@@ -125,7 +125,7 @@ def blocks(num_prompts: int, load: Load | Traffic) -> list[range]:
 
     One prompt each at concurrency 1. With Poisson arrivals blocks too, since only blocks are
     independent of each other: busy periods of one block share the machine's slow moments, and
-    intervals over them would be too narrow (`benchmarks/coverage.py`). A pass of traffic is one.
+    intervals over them would be too narrow (`benchmarks/coverage/`). A pass of traffic is one.
     """
     if isinstance(load, Traffic):
         return [range(num_prompts)]

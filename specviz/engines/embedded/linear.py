@@ -24,7 +24,7 @@ class Linear:
 
     On a CPU the weight is laid out once in the order in which the compiled kernels (`product`) or
     oneDNN read it: products of a few rows are then about twice as fast
-    (`benchmarks/embedded_speed.py`), and the result of a row does not depend on the number of
+    (`benchmarks/embedded_speed/`), and the result of a row does not depend on the number of
     rows. Where neither has a layout, torch's own product is used.
     """
 

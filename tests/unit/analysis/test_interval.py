@@ -8,7 +8,7 @@ from scipy.stats import t as student
 
 from benchmarks.arrivals_coverage import World as ArrivalsWorld
 from benchmarks.arrivals_coverage import coverage_of as arrivals_coverage_of
-from benchmarks.coverage import WORLDS, World, coverage_of, picked_coverage_of
+from benchmarks.coverage.worlds import WORLDS, World, coverage_of, picked_coverage_of
 from specviz.analysis.interval import (
     Replicates,
     by_unit,

@@ -1,0 +1,1 @@
+"""What load generators cost, over recorded streams."""

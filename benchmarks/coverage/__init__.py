@@ -1,0 +1,1 @@
+"""Whether 95 % intervals hold the truth, in simulated benchmarks."""

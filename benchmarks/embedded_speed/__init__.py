@@ -1,0 +1,1 @@
+"""The embedded engine's methods next to plain decoding, transformers and llama.cpp."""

@@ -1,0 +1,1 @@
+"""The store and its pages with ten million decisions."""

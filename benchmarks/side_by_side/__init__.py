@@ -1,0 +1,1 @@
+"""specviz next to `vllm bench serve`."""

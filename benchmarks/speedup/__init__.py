@@ -1,0 +1,1 @@
+"""The demo models on vLLM, with and without speculation."""

@@ -1,0 +1,1 @@
+"""The measured tables of README.md and docs/."""

@@ -1,0 +1,136 @@
+"""The Live page and an opened run with arms that run in the app, on made-up traces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from app_process import running_app
+from playwright.sync_api import Locator, Page, expect
+
+pytestmark = pytest.mark.e2e
+
+SLOW_MS = 30_000
+"""A page with four strips and a chart, on two busy cores."""
+
+
+@pytest.fixture(scope="module")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("embedded")
+    script = Path(__file__).parents[1] / "embedded_app.py"
+    store = str(folder / "runs.duckdb")
+    with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
+        yield url
+
+
+def choose(page: Page, label: str, option: str, nth: int = 0) -> None:
+    page.get_by_role("combobox", name=label, exact=True).nth(nth).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def set_arm(page: Page, arm: int, method: str) -> None:
+    """Arms before it must be on: methods are counted."""
+    choose(page, f"Arm {arm}", "in the app (embedded)")
+    choose(page, "Method", method, arm - 1)
+
+
+def run(page: Page, arms: int) -> None:
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".pane[data-phase=finished]")).to_have_count(arms, timeout=SLOW_MS)
+
+
+def open_stored(page: Page) -> None:
+    page.get_by_text("Open the stored run").click()
+    expect(page).to_have_url(re.compile(r"/runs\?group="))
+    expect(page.locator(".pane .tok").first).to_be_visible(timeout=SLOW_MS)
+
+
+def open_section(page: Page, name: str) -> None:
+    page.get_by_test_id("stButtonGroup").first.get_by_text(name, exact=True).click()
+
+
+def chart(page: Page) -> Locator:
+    return page.locator(".js-plotly-plot")
+
+
+def test_a_new_user_needs_no_server(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    expect(page.get_by_text("no server, no GPU")).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_role("button", name="Start the demo servers")).to_have_count(0)
+    run(page, 2)
+    expect(page.locator(".badge", has_text="in the app · traced")).to_have_count(2)
+    expect(page.locator("[data-part=verdict]")).to_contain_text("equals the baseline")
+
+
+def test_an_arm_on_a_demo_server_offers_to_load_it(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    page.get_by_role("button", name="Arms").click()
+    choose(page, "Arm 2", "vLLM demo server")
+    page.get_by_role("combobox", name="Method").nth(1).click()
+    expect(page.get_by_role("option", name="ngram")).to_be_visible()
+    expect(page.get_by_role("option", name="swift")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Start the demo servers")).to_be_visible()
+
+
+def test_typical_acceptance_is_called_not_lossless_everywhere(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    page.get_by_role("button", name="Arms").click()
+    choose(page, "Method", "medusa", 1)
+    expect(page.get_by_role("combobox", name="Draft", exact=True)).to_have_value("tree")
+    choose(page, "Acceptance", "typical: not lossless")
+    run(page, 2)
+    pane = page.locator(".pane").nth(1)
+    expect(pane.locator(".title")).to_have_text("medusa · K 5 · tree · typical, not lossless")
+    expect(pane.locator(".lossy")).to_be_visible()
+    open_stored(page)
+    expect(page.get_by_test_id("stAlert")).to_contain_text("does not follow the target's")
+    expect(page.locator(".pane").nth(1).locator(".lossy")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_the_sections_of_a_stored_run(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    page.get_by_role("button", name="Arms").click()
+    choose(page, "Method", "medusa", 1)
+    set_arm(page, 3, "mirror")
+    run(page, 3)
+    open_stored(page)
+
+    open_section(page, "Draft tree")
+    expect(chart(page).locator(".annotation").first).to_be_visible(timeout=SLOW_MS)
+    assert chart(page).locator(".annotation").count() > 20  # three, two, two and one candidates
+    expect(page.get_by_text("numbers: target / draft probability")).to_be_visible()
+    page.get_by_test_id("stButtonGroup").last.get_by_text("mirror · K 5").click()
+    expect(page.get_by_text("drafted 5 in 5 depths")).to_be_visible(timeout=SLOW_MS)
+
+    open_section(page, "Time line")
+    expect(chart(page).get_by_text("both at once")).to_have_count(3, timeout=SLOW_MS)
+    expect(chart(page).get_by_text("mirror · K 5")).to_be_visible()
+
+    open_section(page, "Acceptance by position")
+    expect(page.get_by_text("of the steps that reached this position")).to_be_visible()
+    expect(chart(page)).to_have_count(2, timeout=SLOW_MS)
+    expect(page.get_by_text("Not shown: baseline: nothing was drafted")).to_be_visible()
+
+    open_section(page, "Extra memory")
+    expect(chart(page).get_by_text("beyond plain decoding, MiB")).to_be_visible(timeout=SLOW_MS)
+
+    expect(page.get_by_test_id("stButtonGroup").first).not_to_contain_text("Skipped layers")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.slow
+def test_skipped_layers_are_shown_for_methods_that_skip_some(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    page.get_by_role("button", name="Arms").click()
+    choose(page, "Method", "swift", 1)
+    run(page, 2)
+    open_stored(page)
+    open_section(page, "Skipped layers")
+    expect(chart(page).get_by_text("attention 0")).to_be_visible(timeout=SLOW_MS)
+    expect(chart(page).get_by_text("drafted tokens")).to_be_visible()
