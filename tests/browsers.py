@@ -40,3 +40,13 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     return context.new_page()
+
+
+def settled(page: Page, timeout_ms: float = 30_000) -> None:
+    """Returns once the page's script has ended, what it draws replaces what was there, and nothing
+    moves or fades: an element that is about to be replaced is pale, and takes no click."""
+    app = page.get_by_test_id("stApp")
+    expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=timeout_ms)
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=timeout_ms)
+    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=timeout_ms)
+    page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished.catch(() => 0)))")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from app_process import running_app
 from axe_playwright_python.sync_playwright import Axe
+from browsers import settled
 from playwright.sync_api import Browser, Page, expect
 from runs_samples import fill
 
@@ -129,10 +130,7 @@ def opened(chromium: Browser, theme: str, width: int) -> Iterator[Page]:
 
 def violations(page: Page) -> list[str]:
     """What axe finds once the script has run, without what is Streamlit's own."""
-    app = page.get_by_test_id("stApp")
-    expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=SLOW_MS)
-    expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=SLOW_MS)
-    page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished.catch(() => 0)))")
+    settled(page)
     return found_by_axe(page)
 
 

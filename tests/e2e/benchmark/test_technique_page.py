@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from app_process import ROOT, running_app
 from bench_app import clocks
+from browsers import settled
 from playwright.sync_api import Locator, Page, expect
 
 from specviz import runtime
@@ -96,6 +97,7 @@ def test_every_leaf_is_reached_by_a_click(page: Page, app: App) -> None:
     expect(page.get_by_text("choose a benchmark in which a method gains")).to_be_visible()
     page.get_by_role("button", name="Clear all answers").click()
     expect(page.locator(".leaf.path")).to_have_count(0)
+    settled(page)
     page.get_by_role("combobox", name="Use a benchmark").click()
     page.get_by_role("option").first.click()
     lit(page, "best_measured")

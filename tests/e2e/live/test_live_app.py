@@ -99,7 +99,7 @@ def test_leaving_the_page_during_a_run_does_not_stop_it_and_a_second_browser_can
     second = context.new_page()
     second.goto(page.url)
     page.get_by_role("link", name="Servers").click()
-    expect(page.get_by_role("heading", name="Before you start one")).to_be_visible()
+    expect(page.get_by_role("heading", name="Servers", level=1)).to_be_visible()
     wait_until_finished(second, 2)
     page.go_back()
     wait_until_finished(page, 2)
