@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from benchmarks.started.chromium import HEADLESS_SHELL
 from benchmarks.started.chromium import chromium as started
 
 expect.set_options(timeout=20_000)  # two cores are shared with servers, and with unit tests
@@ -16,7 +17,7 @@ expect.set_options(timeout=20_000)  # two cores are shared with servers, and wit
 def chromium() -> Iterator[Browser]:
     """One browser a module: while Playwright's synchronous API is open, its event loop runs in
     this thread, and tests of asynchronous code could not."""
-    with started() as browser:
+    with started(executable=HEADLESS_SHELL) as browser:
         yield browser
 
 
@@ -24,7 +25,7 @@ def chromium() -> Iterator[Browser]:
 def deceived() -> Iterator[Browser]:
     """A browser whose resolver says that evil.test is this machine."""
     rules = "--host-resolver-rules=MAP evil.test 127.0.0.1"
-    with started(rules) as browser:
+    with started(rules, executable=HEADLESS_SHELL) as browser:
         yield browser
 
 

@@ -13,7 +13,7 @@ from kept_figures import keep
 from soak import House, Sample, as_figures, growth, soak, store_a_run
 
 from benchmarks.started.app import started_app
-from benchmarks.started.chromium import chromium
+from benchmarks.started.chromium import HEADLESS_SHELL, chromium
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
@@ -42,7 +42,10 @@ def test_what_an_app_in_use_holds_stays_flat(
     spec = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), 4)
     server = start_server(spec, log_dir=tmp_path, on_progress=print)
     try:
-        with started_app(store, tmp_path / "app.log") as url, chromium() as browser:
+        with (
+            started_app(store, tmp_path / "app.log") as url,
+            chromium(executable=HEADLESS_SHELL) as browser,
+        ):
             house = House(url, store, server.url, spool)
             samples: list[Sample] = []
             for sample in soak(house, browser, MINUTES):
