@@ -1,17 +1,20 @@
-"""What a policy costs the requests that it gives no draft: time per token at K = 0.
+"""What a policy costs: time per token of requests that it gives no draft, and of those it gives K.
 
     python -m benchmarks.policy_cost [--rounds 6] [--tokens 64] [--batch 1 4 16]
 
 vLLM's synchronous scheduler on the demo models (draft model, K = 5, temperature 0). `batch`
-requests run at once; each round has the order A B C C B A, so that drift affects all alike:
+requests run at once; each round has the order A B C D E E D C B A, so that drift affects all alike:
 
-    plain      on a server that does not speculate
-    all at 0   every request asks for K = 0: nothing is drafted, the draft model reads the new
-               tokens
-    half at 0  the other half drafts 5 tokens in every step; those at 0 are timed
+    plain       on a server that does not speculate
+    all at 0    every request asks for K = 0: nothing is drafted, the draft model reads the new
+                tokens
+    half at 0   the other half drafts 5 tokens in every step; those at 0 are timed
+    always at K on a server that speculates and follows no policy
+    all at K    every request asks for K = 5
 
 Then a request of the half that drafts is traced, which says how long a step drafts and verifies.
-Printed: the median and range over the rounds of the ratio to plain decoding.
+Printed: the median and range over the rounds of the ratio to plain decoding, and for `all at K` to
+`always at K`.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.servers.vllm.tracing.keys import new_key
 
 K = 5
+ALWAYS, FOLLOWED = "always at K", "all at K"
 POLICY = Policy(K, (1,), (Row(k=(K,), basis=(Basis.EDITED,)),))
 """All requests of this benchmark ask for their K."""
 
@@ -63,9 +67,9 @@ def main() -> None:
         os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "0")
     print(f"{hardware_summary()}, load {os.getloadavg()[0]:.1f}", flush=True)
     rows = []
-    with TemporaryDirectory() as folder, servers(Path(folder)) as (plain, policy):
+    with TemporaryDirectory() as folder, servers(Path(folder)) as started:
         for batch in options.batch:
-            rows.append(asyncio.run(compare(plain, policy, batch, options)))
+            rows.append(asyncio.run(compare(started, batch, options)))
             report(rows[-1])
     if options.save:
         figures = {"method": "draft_model", "k": K, "tokens": options.tokens, "rows": rows}
@@ -81,49 +85,68 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
+@dataclass(frozen=True)
+class Servers:
+    """All with the plugin."""
+
+    plain: Server
+    speculating: Server
+    policy: Server
+
+
+@dataclass(frozen=True)
+class Arm:
+    """`timed` requests at `k` are timed while `others` draft K tokens."""
+
+    name: str
+    server: Server
+    timed: int
+    k: int
+    others: int = 0
+
+
 @contextmanager
-def servers(folder: Path) -> Iterator[tuple[Server, Server]]:
-    """One that does not speculate and one that follows a policy, both with the plugin."""
+def servers(folder: Path) -> Iterator[Servers]:
     path = folder / "policy.toml"
     path.write_text(policy_toml(POLICY), encoding="utf-8")
     target, draft = str(DEMO_TARGET), str(DEMO_DRAFT)
     specs = (
         ServerSpec(LAUNCHER, target),
+        ServerSpec(LAUNCHER, target, Method.DRAFT_MODEL, draft, K),
         ServerSpec(LAUNCHER, target, Method.DRAFT_MODEL, draft, K, policy=path),
     )
     started: list[Server] = []
     try:
         for spec in specs:
             started.append(start_server(spec, log_dir=folder, on_progress=lambda _: None))
-        yield started[0], started[1]
+        yield Servers(*started)
     finally:
         for server in started:
             server.stop()
 
 
-async def compare(
-    plain: Server, policy: Server, batch: int, options: argparse.Namespace
-) -> dict[str, Any]:
+async def compare(started: Servers, batch: int, options: argparse.Namespace) -> dict[str, Any]:
     """Of every round, milliseconds per token of each arm; one warm-up round is left out."""
-    arms: list[tuple[str, Server, int, int]] = [("plain", plain, batch, 0)]
-    arms.append(("all at 0", policy, batch, 0))
-    if drafting := batch // 2:
-        arms.append(("half at 0", policy, batch - drafting, drafting))
+    policy, drafting = started.policy, batch // 2
+    arms = [Arm("plain", started.plain, batch, 0), Arm("all at 0", policy, batch, 0)]
+    if drafting:
+        arms.append(Arm("half at 0", policy, batch - drafting, 0, drafting))
+    arms += [Arm(ALWAYS, started.speculating, batch, K), Arm(FOLLOWED, policy, batch, K)]
     rounds = []
     for _ in range(options.rounds + 1):
-        found: dict[str, list[float]] = {name: [] for name, *_ in arms}
-        for name, server, at_0, at_k in (*arms, *reversed(arms)):
-            found[name].append(await ms_per_token(server, at_0, at_k, options.tokens))
+        found: dict[str, list[float]] = {arm.name: [] for arm in arms}
+        for arm in (*arms, *reversed(arms)):
+            found[arm.name].append(await ms_per_token(arm, options.tokens))
         rounds.append({name: mean(values) for name, values in found.items()})
     step = await step_next_to(policy, batch - drafting, drafting, options) if drafting else None
     return {"batch": batch, "ms_per_token": rounds[1:], "step": step and vars(step)}
 
 
-async def ms_per_token(server: Server, at_0: int, at_k: int, tokens: int) -> float:
-    """Of `at_0` requests at K = 0, after the first token, while `at_k` others draft K tokens."""
-    async with httpx2.AsyncClient(base_url=server.url, timeout=300.0) as client:
-        others = company(client, server, at_k, tokens)
-        asked = [complete(client, server, seed, tokens, 0) for seed in range(at_0)]
+async def ms_per_token(arm: Arm, tokens: int) -> float:
+    """Of the requests that are timed, after their first token."""
+    async with httpx2.AsyncClient(base_url=arm.server.url, timeout=300.0) as client:
+        others = company(client, arm.server, arm.others, tokens)
+        asked = [complete(client, arm.server, seed, tokens, arm.k) for seed in range(arm.timed)]
         times = await asyncio.gather(*asked)
         await ended(others)
     return mean(times)
@@ -201,14 +224,16 @@ async def read_trace(client: httpx2.AsyncClient, key: str, lines: list[dict[str,
 
 
 def ratios(row: dict[str, Any], arm: str) -> list[float]:
-    """Of each round, the arm's time per token to that of plain decoding."""
-    return [one[arm] / one["plain"] for one in row["ms_per_token"]]
+    """Of each round, the arm's time per token to that of plain decoding, or of always drafting."""
+    against = ALWAYS if arm == FOLLOWED else "plain"
+    return [one[arm] / one[against] for one in row["ms_per_token"]]
 
 
 def report(row: dict[str, Any]) -> None:
     plain_ms = median(one["plain"] for one in row["ms_per_token"])
+    print(f"batch {row['batch']:2d}  plain: {plain_ms:.2f} ms")
     for arm in row["ms_per_token"][0]:
-        print(f"batch {row['batch']:2d}  {arm}: {spread(ratios(row, arm))} of {plain_ms:.2f} ms")
+        print(f"batch {row['batch']:2d}  {arm}: {spread(ratios(row, arm))}")
     print(f"batch {row['batch']:2d}  step: {row['step']}", flush=True)
 
 

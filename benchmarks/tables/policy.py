@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks.policy_cost import FOLLOWED, ratios
 from benchmarks.routing import ARMS
 from benchmarks.tables.markdown import Figures, markdown, number, spread, with_source
 from specviz.analysis.benchmark.phases.figures import PhaseFigures
@@ -15,17 +16,18 @@ def policy_cost(figures: Figures) -> str:
     rows = []
     for row in figures["rows"]:
         rounds, step = row["ms_per_token"], row["step"]
-        ratios = [
-            spread([one[arm] / one["plain"] for one in rounds]) if arm in rounds[0] else "–"
-            for arm in ("all at 0", "half at 0")
+        found = [
+            spread(ratios(row, arm)) if arm in rounds[0] else "–"
+            for arm in ("all at 0", "half at 0", FOLLOWED)
         ]
         times = "–"
         if step is not None:
             times = f"{step['draft_ms']:.2f} + {step['verify_ms']:.2f} of {step['wall_ms']:.2f}"
         plain = spread([one["plain"] for one in rounds])
-        rows.append([str(row["batch"]), plain, *ratios, times])
+        rows.append([str(row["batch"]), plain, *found[:2], times, found[2]])
     head = ["requests", "plain, ms/token (range)", "all at 0, ratio (range)"]
     head += ["half at 0, ratio (range)", "then draft + verify, ms per step"]
+    head += ["all at K, ratio to a server without a policy (range)"]
     return with_source(figures, markdown(head, rows))
 
 

@@ -33,7 +33,8 @@ def tracing_cost_figures():
 
 def policy_cost_figures():
     step = asdict(policy_cost.Step(draft_ms=2.0, verify_ms=3.0, wall_ms=5.5))
-    alone = {"plain": 2.0, "all at 0": 3.0}
+    always, followed = policy_cost.ALWAYS, policy_cost.FOLLOWED
+    alone = {"plain": 2.0, "all at 0": 3.0, always: 1.0, followed: 1.1}
     half = {**alone, "half at 0": 5.0}
     rows = [(1, alone, None), (4, half, step)]
     return {"rows": [{"batch": n, "ms_per_token": [ms] * 2, "step": step} for n, ms, step in rows]}
@@ -114,7 +115,7 @@ def page_changes_figures():
         ("first_token", "first-minute", first_token_figures(), "| memory of the app, MiB | 600 (6"),
         ("first_token", "first-minute", first_token_figures(), "| 5.0 (4.0 to 6.0) |"),
         ("tracing_cost", "ratios", tracing_cost_figures(), "| traced / idle | 16 | 0.90 (0.90 to"),
-        ("policy_cost", "zero", policy_cost_figures(), "| 1.50 (1.50 to 1.50) | – | – |"),
+        ("policy_cost", "zero", policy_cost_figures(), "| 1.50 (1.50 to 1.50) | – | – | 1.10 ("),
         (
             "policy_cost",
             "zero",
