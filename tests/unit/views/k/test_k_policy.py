@@ -71,6 +71,15 @@ def test_an_slo_makes_it_goodput() -> None:
     assert any("goodput, req/s" in one.proto.body for one in test.get("html"))
 
 
+def test_one_k_for_all_temperatures_has_one_row_and_is_in_the_link() -> None:
+    test = policy()
+    test.toggle(key="k_mixed").set_value(True).run()
+    assert not test.exception
+    assert list(test.dataframe[0].value.index) == ["up to 0.7", "above 0.7"]
+    linked = policy(k_mixed="true")
+    assert linked.dataframe[0].value.equals(test.dataframe[0].value)
+
+
 def test_a_link_to_a_section_that_needs_a_benchmark_is_harmless_without_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
