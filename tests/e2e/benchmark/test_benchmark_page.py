@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from app_process import running_app
+from browsers import settled
 from playwright.sync_api import Download, Page, expect
 
 pytestmark = pytest.mark.e2e
@@ -168,6 +169,7 @@ def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str) -> None
     past = page.get_by_test_id("stDataFrame").last
     past.click(position={"x": 16, "y": 52})
     expect(page).to_have_url(opened, timeout=SLOW_MS)
+    settled(page)
     button(page, "Use its plan again").click()
     expect(page.get_by_label("Name", exact=True)).to_have_value("Short <b>plan</b>")
 
