@@ -232,7 +232,7 @@ def ratios(row: dict[str, Any], arm: str) -> list[float]:
 def report(row: dict[str, Any]) -> None:
     plain_ms = median(one["plain"] for one in row["ms_per_token"])
     print(f"batch {row['batch']:2d}  plain: {plain_ms:.2f} ms")
-    for arm in row["ms_per_token"][0]:
+    for arm in list(row["ms_per_token"][0])[1:]:
         print(f"batch {row['batch']:2d}  {arm}: {spread(ratios(row, arm))}")
     print(f"batch {row['batch']:2d}  step: {row['step']}", flush=True)
 
