@@ -1,7 +1,8 @@
 """The command line of a vLLM server: what to serve, how to speculate, in current flags.
 
-Checked against vLLM 0.32 and 0.33 (`tests/unit/servers/of_vllm/test_releases.py`). Flags that are gone
-(`--speculative-model`, `--num-speculative-tokens`, …) were replaced by `--speculative-config JSON`.
+Checked against vLLM 0.32 and 0.33 (`tests/unit/servers/of_vllm/test_releases.py`). Flags that are
+gone (`--speculative-model`, `--num-speculative-tokens`, …) were replaced by
+`--speculative-config JSON`.
 """
 
 from __future__ import annotations
