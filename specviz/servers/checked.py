@@ -101,8 +101,8 @@ def milliseconds(value: object, what: str) -> float:
 
 def token_ids(value: object, what: str, most: int = MAX_ID) -> tuple[int, ...]:
     ids = array(value, what, most)
-    if all(type(one) is int and 0 <= one <= MAX_ID for one in ids):  # in every chunk of a stream
-        return tuple(ids)
+    if set(map(type, ids)) == {int} and min(ids) >= 0 and max(ids) <= MAX_ID:
+        return tuple(ids)  # in every chunk of a stream
     return tuple([count(one, what) for one in ids])
 
 

@@ -60,10 +60,11 @@ class SpecCounts:
         return sum(self.per_step_accepted[:-1]) + len(self.per_step_accepted) <= output_tokens + 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Extras:
     """What a server adds to a chunk of OpenAI's format, where it is found; nothing is checked yet.
 
+    Not frozen, and nor is `Chunk`: making one of each per chunk would take twice as long.
     `token_ids` is None where it streams text only. `output_ids` are those of the whole answer, from
     a server that sends them at its end. `spec` is what the chunk says about speculation, in the
     form that the same dialect's `counts` and `request_totals` take; None where it says nothing.

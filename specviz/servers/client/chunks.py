@@ -19,7 +19,7 @@ ReadExtras = Callable[[Mapping[str, Any]], Extras]
 """`Dialect.read_extras`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Chunk:
     """`token_ids` is None where the server streams text only; `elapsed_ms` since the request.
 
@@ -71,29 +71,33 @@ def read_chunk(data: object, elapsed_ms: float, read_extras: ReadExtras) -> Chun
         ) from error
     beyond = _Beyond(body if len(choices) < 2 else {**body, "choices": [choice]}, read_extras)
     finish_reason = beyond.read(checked.label, choice.get("finish_reason") or None, "finish_reason")
-    usage = beyond.read(checked.json_object, body.get("usage"), "usage") or {}
-    return Chunk(
+    extras = beyond.extras
+    chunk = Chunk(
         elapsed_ms,
-        text=text,
-        token_ids=beyond.read(checked.token_ids, beyond.extras.token_ids, "token_ids"),
-        prompt_token_ids=beyond.read(
-            checked.token_ids, beyond.extras.prompt_token_ids, "prompt_token_ids"
-        ),
-        finish_reason=finish_reason,
-        prompt_tokens=beyond.read(checked.count, usage.get("prompt_tokens"), "prompt_tokens"),
-        completion_tokens=beyond.read(
-            checked.count, usage.get("completion_tokens"), "completion_tokens"
-        ),
-        output_ids=beyond.read(checked.token_ids, beyond.extras.output_ids, "output_ids"),
-        spec=beyond.extras.spec,
-        predicted=beyond.read(
-            predicted_tokens, usage.get("completion_tokens_details"), "completion_tokens_details"
-        ),
-        totals=beyond.read(read_totals, beyond.extras.totals, "running counts"),
-        has_news=bool(text or finish_reason or beyond.extras.token_ids)
+        text,
+        beyond.read(checked.token_ids, extras.token_ids, "token_ids"),
+        beyond.read(checked.token_ids, extras.prompt_token_ids, "prompt_token_ids"),
+        finish_reason,
+        output_ids=beyond.read(checked.token_ids, extras.output_ids, "output_ids"),
+        spec=extras.spec,
+        totals=beyond.read(read_totals, extras.totals, "running counts"),
+        has_news=bool(text or finish_reason or extras.token_ids)
         or any(value for name, value in delta.items() if name != "role"),
-        problem=beyond.problem,
     )
+    if body.get("usage") is not None:  # in one chunk of a stream
+        _take_usage(chunk, beyond, body["usage"])
+    chunk.problem = beyond.problem
+    return chunk
+
+
+def _take_usage(chunk: Chunk, beyond: _Beyond, value: object) -> None:
+    usage = beyond.read(checked.json_object, value, "usage") or {}
+    chunk.prompt_tokens, chunk.completion_tokens = (
+        beyond.read(checked.count, usage.get(name), name)
+        for name in ("prompt_tokens", "completion_tokens")
+    )
+    name = "completion_tokens_details"
+    chunk.predicted = beyond.read(predicted_tokens, usage.get(name), name)
 
 
 def predicted_tokens(value: object, what: str) -> SpecTotals | None:
