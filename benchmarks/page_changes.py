@@ -59,12 +59,14 @@ DONE = (
 
 @dataclass(frozen=True)
 class Change:
-    """One change on a page, repeated; `act` gets the number of the repetition."""
+    """One change on a page, repeated; `act` gets the number of the repetition, and `unfold` is
+    what has to be opened before."""
 
     name: str
     path: str
     ready: str
     act: Callable[[Page, int], None]
+    unfold: str | None = None
     has_chart: bool = True
 
 
@@ -91,7 +93,14 @@ def type_traffic(page: Page, number: int) -> None:
 ALPHA = "α, acceptance per token"
 PAGES = (
     Change("K: the formula's α", "k", "What K does", lambda page, n: nudge(page, ALPHA, n)),
-    Change("Technique: an answer", "technique", "Draft model", answer_yes_or_no, has_chart=False),
+    Change(
+        "Technique: an answer",
+        "technique",
+        "Draft model check",
+        answer_yes_or_no,
+        unfold="All questions and the whole tree",
+        has_chart=False,
+    ),
     Change("Cost: requests per day", "cost?cost_section=Payback", "All techniques", type_traffic),
     Change("Learn: another distribution", "learn", "What comes out", press_preset),
 )
@@ -127,6 +136,8 @@ def main() -> None:
                 tabs[change.name] = tab = browser.new_page(viewport={"width": 1280, "height": 1000})
                 tab.goto(f"{url}/{change.path}")
                 tab.get_by_text(change.ready, exact=True).first.wait_for(timeout=60_000)
+                if change.unfold:
+                    tab.get_by_text(change.unfold, exact=True).click()
                 tab.wait_for_timeout(3000)
             for number in range(asked.changes + 2):
                 for change in PAGES:
