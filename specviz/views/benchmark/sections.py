@@ -38,8 +38,9 @@ from specviz.views.shared.text import escaped
 from specviz.views.step_time import WORDS, show_bars, show_lines, show_sentences
 
 SPEEDUP_WORDS = (
-    "Speed-up: baseline over arm, paired per prompt, ratio of totals; the 95 % interval resamples "
-    "prompts. tok/step: mean acceptance length, bonus token included."
+    "Speed-up: baseline over arm, paired per prompt, ratio of totals; its 95 % interval is over "
+    "prompts, or blocks where they shared one. tok/step: mean acceptance length, bonus token "
+    "included."
 )
 NOT_REPORTED = (
     "Arms without a bar: how long they drafted and verified was not recorded. Benchmarks time "

@@ -1,8 +1,8 @@
 """Passes of traffic in, figures of its phases out.
 
-The unit that an interval resamples is a pass: one arm's way through the whole load. Within a pass
-everything hangs together, because a phase begins with what the one before left in flight. Arms are
-compared pass by pass, as they got the same requests at the same temperatures in each.
+The unit of an interval is a pass: one arm's way through the whole load. Within a pass everything
+hangs together, because a phase begins with what the one before left in flight. Arms are compared
+pass by pass, as they got the same requests at the same temperatures in each.
 """
 
 from __future__ import annotations
