@@ -1,0 +1,50 @@
+"""`specviz verify` on two real servers with the V2 model runner, scheduled as on a GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import running
+from v2_on_cpu import v2_variables
+
+from specviz.methods import Method
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.servers.launch.launcher import ServerSpec
+from specviz.servers.launch.pool import ServerPool
+from specviz.servers.vllm.dialect import LAUNCHER
+from specviz.verify.asking import Size
+from specviz.verify.finding import Outcome, exit_code
+from specviz.verify.flow import Pair, verify
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(1200)]
+
+SIZE = Size(
+    prompts=2,
+    max_tokens=8,
+    sampled_prompts=2,
+    answers=8,
+    sampled_tokens=4,
+    at_once=4,
+    batches=(1, 2),
+    tracing_rounds=2,
+    tracing_tokens=8,
+)
+FLAGS = ("--max-model-len", "512", "--max-num-seqs", "4", "--max-num-batched-tokens", "128")
+
+
+def test_all_of_it_holds_on_v2(log_dir: Path, tmp_path: Path) -> None:
+    plain = ServerSpec(LAUNCHER, str(DEMO_TARGET), extra_args=FLAGS)
+    drafting = ServerSpec(
+        LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), 4, extra_args=FLAGS
+    )
+    pool = ServerPool(tmp_path)
+    with v2_variables(), running(plain, log_dir) as baseline, running(drafting, log_dir) as server:
+        findings = list(verify(Pair(baseline.url, server.url), SIZE, pool, print))
+    pool.close()
+    found = {one.check: one for one in findings}
+    assert exit_code(findings) == 0, [one.sentence for one in findings]
+    assert {one.outcome for one in findings} == {Outcome.HOLDS}, [one.sentence for one in findings]
+    assert found["runner"].figures["runner"] == found["runner"].figures["baseline_runner"] == "v2"
+    assert found["counters"].figures["num_draft_tokens"] > 50
+    assert found["verdicts"].figures["drawn"] > 5
