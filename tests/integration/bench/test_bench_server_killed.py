@@ -37,14 +37,22 @@ method = "baseline"
 """
 
 
+def command_of(process: psutil.Process) -> str:
+    """Empty for one that has ended, as another test of this worker may have left it."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
+
+
 def servers() -> list[psutil.Process]:
     """llama.cpp servers below this process."""
     found = psutil.Process().children(recursive=True)
-    return [process for process in found if "llama_cpp.process" in " ".join(process.cmdline())]
+    return [process for process in found if "llama_cpp.process" in command_of(process)]
 
 
 def server_with(word: str) -> psutil.Process:
-    return next(process for process in servers() if word in " ".join(process.cmdline()))
+    return next(process for process in servers() if word in command_of(process))
 
 
 @pytest.mark.slow
