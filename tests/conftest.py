@@ -1,7 +1,7 @@
 """How tests share two cores, and `pytest --round-trip`.
 
-`make test` runs two workers. Servers and databases are shared between tests, so all tests with
-servers go to one worker, one after the other, and all tests with browsers to the other; unit tests
+`make test` runs three workers. Servers and databases are shared between tests, so all tests with
+servers go to one worker, one after the other, and all tests with browsers to another; unit tests
 go file by file to whichever is done. Long draws share nothing and go one by one.
 
 `--round-trip`: every database that the tests left is exported and imported again.
@@ -25,7 +25,7 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
-# One thread in each worker and each server that a test starts: with more, two workers take turns on
+# One thread in each worker and each server that a test starts: with more, workers take turns on
 # two cores, spinning, and the demo models are too small to gain (a vLLM server's 100 tokens took
 # 1.4 s with one thread and 1.1 to 1.3 s with two, at half the processor time).
 for name, value in (
@@ -78,7 +78,7 @@ class RealPartsTogether(LoadScopeScheduling):
     """Tests with browsers are one scope, and so are tests with servers; any other file is one.
 
     Slow tests with servers start most of their servers themselves: there each file is a scope, or
-    one worker would be busy for half an hour after the other is done. Each long draw is one.
+    one worker would be busy for half an hour after the others are done. Each long draw is one.
 
     xdist's own groups (`loadgroup`) have no effect under pytest 9.2, which ignores the ids that
     they write.
