@@ -4,8 +4,8 @@
 PYTHON ?=
 SPECVIZ_PORT ?= 8501
 ARGS ?=
-# pytest's processes: one has the tests with servers, one those with browsers, and neither of them
-# keeps its core busy: a third, on two cores, takes 15 % less time
+# pytest's processes: one has the tests with servers, one those with browsers, and the third uses
+# what those two leave idle of two cores
 WORKERS ?= 3
 
 BIN := .venv/bin
