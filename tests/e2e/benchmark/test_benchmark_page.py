@@ -166,7 +166,9 @@ def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str) -> None
     page.get_by_role("link", name="All benchmarks").click()
     expect(page).to_have_url(app_url, timeout=SLOW_MS)
     expect(page.get_by_text("Select one to open it")).to_be_visible(timeout=SLOW_MS)
-    past = page.get_by_test_id("stDataFrame").last
+    settled(page)  # the figures' table, which is about to go, would be clicked instead
+    past = page.get_by_test_id("stDataFrame")
+    expect(past).to_have_count(1)
     past.click(position={"x": 16, "y": 52})
     expect(page).to_have_url(opened, timeout=SLOW_MS)
     settled(page)
