@@ -83,9 +83,12 @@ def test_every_page_shows_the_sample_labelled_and_its_pair_is_a_regression(
 def test_it_is_hidden_with_a_click_and_comes_back_with_one(page: Page, app: App) -> None:
     page.goto(f"{app.url}/k")
     expect(page).to_have_url(re.compile("k_benchmark="), timeout=SLOW_MS)
+    sections = page.get_by_test_id("stButtonGroup").last
+    sections.get_by_text("Policy", exact=True).click(timeout=SLOW_MS)
+    expect(page).to_have_url(re.compile("k_section=Policy"), timeout=SLOW_MS)
     page.get_by_role("button", name="Hide the sample").click()
     expect(label(page)).to_have_count(0, timeout=SLOW_MS)
-    expect(page).not_to_have_url(re.compile("k_benchmark="))
+    expect(page).to_have_url(f"{app.url}/k", timeout=SLOW_MS)
     page.goto(f"{app.url}/runs")
     expect(page.get_by_text("No runs yet")).to_be_visible(timeout=SLOW_MS)
     page.get_by_role("button", name="Show the sample").click()

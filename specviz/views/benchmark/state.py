@@ -31,6 +31,7 @@ from specviz.views.benchmark.form import (
 )
 from specviz.views.shared.arm_choice import ASK, methods_at
 from specviz.views.shared.arm_choice import Place as LivePlace
+from specviz.views.shared.url_controls import clear_address
 
 BENCHMARK = "benchmark"  # in the URL
 SHIPPED = "bench_shipped"
@@ -77,7 +78,7 @@ def open_benchmark(benchmark_id: str) -> None:
 def show_list() -> None:
     """Drop the benchmark that was open from the URL: a link to the same page leaves it there."""
     if st.session_state.pop(_OPENED, False):
-        st.query_params.clear()
+        clear_address()
 
 
 def shipped_plans() -> list[Path]:

@@ -35,6 +35,7 @@ from specviz.views.shared.exchange import export_control
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.sample import offer_sample
 from specviz.views.shared.text import escaped, status_name
+from specviz.views.shared.url_controls import bound, keep_among
 
 SHOWN = 50
 SECTIONS: dict[str, Callable[[Opened], None]] = {
@@ -175,15 +176,15 @@ def _sections(opened: Opened) -> None:
     show_disturbance(opened.results.cells)
     changing = bool(opened.results.phases)
     names = [name for name in SECTIONS if changing or name != "Phases"]
+    keep_among(bench_state.SECTION, names)
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = st.segmented_control(
             "Section",
             names,
             default="Overall" if opened.results.cells else "Phases" if changing else "Overall",
             required=True,
-            key=bench_state.SECTION,
             label_visibility="collapsed",
-            persist_state="session",
+            **bound(bench_state.SECTION),
         )
         st.space("stretch")
         st.download_button(

@@ -14,6 +14,7 @@ from specviz.store.history.history import HistoryFilter, Item, Kind, Order
 from specviz.views.runs.columns import COLUMNS, USUAL_COLUMNS
 from specviz.views.shared.pages import BENCHMARK, RUNS, Page
 from specviz.views.shared.token_strip import OpenedStep
+from specviz.views.shared.url_controls import clear_address
 
 RUN, GROUP, ELSEWHERE = "run", "group", "elsewhere"  # in the URL: what is open
 REQUEST, SECTION = "request", "section"
@@ -75,8 +76,7 @@ def list_key(name: str) -> str:
 def begin_list() -> None:
     """Drop the run that was open from the URL: a link to the same page leaves it there."""
     if st.session_state.pop(_OPENED, False):
-        for name in (RUN, GROUP, ELSEWHERE, REQUEST, SECTION):
-            st.query_params.pop(name, None)
+        clear_address(RUN, GROUP, ELSEWHERE, REQUEST, SECTION)
 
 
 def opened() -> None:

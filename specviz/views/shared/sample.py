@@ -12,6 +12,7 @@ from specviz.runtime import current
 from specviz.store import Store
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped
+from specviz.views.shared.url_controls import clear_address
 
 
 def store_of_runs(ids: Sequence[str] = ()) -> Store:
@@ -58,7 +59,7 @@ def _labelled(store: Store, unasked: Callable[[], Store], noun: str) -> Store:
         )
         if is_asked_for:
             if st.button(f"Show your own {noun}s", key="sample_leave", type="tertiary"):
-                st.query_params.clear()
+                clear_address()
                 st.rerun()
         elif st.button(
             "Hide the sample", icon=":material/visibility_off:", key="sample_hide", type="tertiary"
@@ -80,5 +81,5 @@ def _change(change: Callable[[], None]) -> None:
     except StoreError as error:
         show_error(error)
     else:
-        st.query_params.clear()
+        clear_address()
         st.rerun()

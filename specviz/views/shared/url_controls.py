@@ -42,3 +42,15 @@ def write(key: str, value: str | None) -> None:
         st.query_params.pop(key, None)
     elif st.query_params.get(key) != value:
         st.query_params[key] = value
+
+
+def clear_address(*names: str) -> None:
+    """Remove these parameters from the URL, without names all of them.
+
+    Also those of widgets, for which `clear` and `pop` raise, and those that are the browser's only:
+    a link to the page that is open leaves them there.
+    """
+    address = st.query_params
+    address.from_dict(
+        {name: address.get_all(name) for name in address if names and name not in names}
+    )

@@ -139,6 +139,11 @@ def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str) -> None
     expect(page.get_by_text("K, draft tokens per step")).to_be_visible(timeout=SLOW_MS)
     section(page, "Checks")
     expect(page.get_by_text("counts of the requests next to")).to_be_visible(timeout=SLOW_MS)
+    expect(page).to_have_url(re.compile(r"[?&]bench_section=Checks\b"))
+    page.reload()  # a link opens its section, and one that this benchmark lacks the first
+    expect(page.get_by_text("counts of the requests next to")).to_be_visible(timeout=SLOW_MS)
+    page.goto(f"{opened}&bench_section=Phases")
+    expect(page.get_by_text("Measured here", exact=True)).to_be_visible(timeout=SLOW_MS)
     section(page, "Plan")
     expect(page.get_by_test_id("stCode")).to_contain_text("draft_model", timeout=SLOW_MS)
 
@@ -172,8 +177,11 @@ def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str) -> None
     past.click(position={"x": 16, "y": 52})
     expect(page).to_have_url(opened, timeout=SLOW_MS)
     settled(page)
+    section(page, "Plan")
+    expect(page).to_have_url(re.compile(r"[?&]bench_section=Plan\b"))
     button(page, "Use its plan again").click()
     expect(page.get_by_label("Name", exact=True)).to_have_value("Short <b>plan</b>")
+    expect(page).to_have_url(app_url)
 
 
 @pytest.mark.slow

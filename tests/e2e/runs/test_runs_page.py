@@ -111,6 +111,15 @@ def test_a_run_is_renamed_deleted_brought_back_and_removed(page: Page, runs_url:
     expect(page.get_by_text("There is no run r2")).to_be_visible()
 
 
+def test_an_opened_run_is_left_with_its_section_in_the_address(page: Page, runs_url: str) -> None:
+    page.goto(f"{runs_url}?run=r1")
+    page.get_by_test_id("stButtonGroup").last.get_by_text("Configuration", exact=True).click()
+    expect(page).to_have_url(re.compile(r"[?&]section=Configuration\b"))
+    page.get_by_role("link", name="All runs").click()
+    expect(page).to_have_url(runs_url, timeout=SLOW_MS)
+    expect(page.get_by_test_id("stDataFrame")).to_have_count(1, timeout=SLOW_MS)
+
+
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [

@@ -40,7 +40,7 @@ def phase_line(one: Document, results: Document, *, intervals: bool) -> tuple[st
 
     `intervals`: also of figures; gains always have theirs.
     """
-    phase = "all" if one["phase"] is None else f"{one['phase'] + 1} · {one['load']}"
+    phase = "all phases" if one["phase"] is None else f"{one['phase'] + 1} · {one['load']}"
     return (phase, one["arm"], *_figures(one, intervals), *_gains(one, results))
 
 
