@@ -36,11 +36,12 @@ test: $(STAMP) ## every feature, with real servers and browsers (ARGS="-k name")
 	@scripts/triton.sh
 	$(BIN)/pytest -n $(WORKERS) $(ARGS)
 
+# in the order of the folders: by the number of their tests, files with one of minutes come last
 test-slow: $(STAMP) ## what takes minutes, and the second case of each kind
 	@scripts/chromium.sh
 	@scripts/postgres.sh
 	@scripts/triton.sh
-	$(BIN)/pytest -m slow -n $(WORKERS) $(ARGS)
+	$(BIN)/pytest -m slow -n $(WORKERS) --no-loadscope-reorder $(ARGS)
 
 test-long: $(STAMP) ## 100,000 draws of every method, before a release
 	$(BIN)/pytest -m long -n $(WORKERS) $(ARGS)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 import pytest
@@ -30,12 +30,18 @@ TRACE_WAIT_S = 10.0
 CODE_PROMPT = "def add(a, b):\n    return"
 
 
+def while_needed(*, fixture_name: str, config: pytest.Config) -> Literal["session", "module"]:
+    """How long a server runs that many tests ask: to the end where one worker has all of them. Slow
+    tests go file by file to any worker, and servers of each, a gigabyte each, would pile up."""
+    return "module" if config.option.markexpr == "slow" else "session"
+
+
 @pytest.fixture(scope="session")
 def log_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("vllm-logs")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope=while_needed)
 def draft_server(log_dir: Path) -> Iterator[Server]:
     """Draft model, K = 4, traced."""
     spec = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), K)
@@ -43,21 +49,21 @@ def draft_server(log_dir: Path) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope=while_needed)
 def baseline_server(log_dir: Path) -> Iterator[Server]:
     """Plain decoding, traced."""
     with running(ServerSpec(LAUNCHER, str(DEMO_TARGET)), log_dir) as server:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope=while_needed)
 def ngram_server(log_dir: Path) -> Iterator[Server]:
     """n-gram lookup, K = 4, traced."""
     with running(ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.NGRAM, k=K), log_dir) as server:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope=while_needed)
 def stock_server(log_dir: Path) -> Iterator[Server]:
     """Draft model, K = 4, without the plugin and its fixes."""
     spec = ServerSpec(
@@ -67,9 +73,9 @@ def stock_server(log_dir: Path) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def start(log_dir: Path) -> Iterator[Callable[[ServerSpec], Server]]:
-    """Start any other server; it runs until the session ends or the test stops it."""
+    """Start any other server; it runs until the file's tests end or the test stops it."""
     with ExitStack() as stack:
         yield lambda spec: stack.enter_context(running(spec, log_dir))
 
