@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 
 import httpx2
 
@@ -16,6 +17,7 @@ from specviz.servers import checked
 from specviz.servers.client.api_key import api_key
 from specviz.servers.client.engine import CHAT, ServerEngine, open_server, request_fields
 from specviz.servers.client.failures import connection_broke
+from specviz.servers.metrics import RequestTimes
 from specviz.servers.pages import body_of
 from specviz.servers.timing.timed_server import TimedServer, open_timed_server
 from specviz.trace import Trace, fold
@@ -189,16 +191,15 @@ async def _sampled(timed: TimedServer, size: Size) -> tuple[tuple[Drawn, ...], .
 
 
 async def _timing(timed: TimedServer, size: Size) -> Timing:
-    """One request at a time, between two readings of the server's own figures."""
-    before = await timed.request_times()
-    samples = [await timed.sample(prompt, _greedy(size)) for prompt in held_out(size.prompts)]
-    after = await timed.request_times()
-    return Timing(
-        requests=len(samples),
-        ttft_s=sum(sample.ttft_ms for sample in samples) / 1000,
-        e2el_s=sum(sample.e2el_ms for sample in samples) / 1000,
-        server=None if before is None or after is None else after - before,
-    )
+    """One request at a time, between readings of the server's own figures."""
+    client, readings = [], [await timed.request_times()]
+    for prompt in held_out(size.prompts):
+        sample = await timed.sample(prompt, _greedy(size))
+        client.append(RequestTimes(1, sample.ttft_ms / 1000, sample.e2el_ms / 1000))
+        readings.append(await timed.request_times())
+    known = [one for one in readings if one is not None]
+    server = tuple(after - before for before, after in pairwise(known))
+    return Timing(tuple(client), server if len(known) == len(readings) else None)
 
 
 async def _tracing_cost(engine: ServerEngine, batch: int, size: Size) -> TracingCost:

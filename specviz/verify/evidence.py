@@ -30,12 +30,11 @@ class Greedy:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Requests that were timed by the client, and what the server says of the same ones."""
+    """Requests one at a time, timed by the client; and by the server, None if it does not report
+    its times: what its sums grew by during each."""
 
-    requests: int
-    ttft_s: float
-    e2el_s: float
-    server: RequestTimes | None
+    client: tuple[RequestTimes, ...]
+    server: tuple[RequestTimes, ...] | None
 
 
 @dataclass(frozen=True, slots=True)

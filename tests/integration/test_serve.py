@@ -90,7 +90,10 @@ def failure(spec: ServerSpec, log_dir: Path) -> str:
 @pytest.mark.parametrize(
     ("kind", "processes", "says"),
     [
-        pytest.param(EngineKind.VLLM, 3, "loading weights", marks=pytest.mark.slow),
+        # progress is once a second: a stage that takes longer
+        pytest.param(
+            EngineKind.VLLM, 3, "importing vLLM in the engine's process", marks=pytest.mark.slow
+        ),
         (EngineKind.LLAMA_CPP, 1, "starting Python"),
     ],
 )

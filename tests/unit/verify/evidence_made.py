@@ -100,6 +100,14 @@ PROMPTS = tuple(Prompt(f"question {number}", prompt_id=f"p{number}") for number 
 GAPS = (3.0, 3.0, 3.0, 0.1)
 
 
+AGREES = RequestTimes(1, 0.098, 0.495)
+
+
+def timed(*server: RequestTimes) -> Timing:
+    """Four requests, 100 ms to the first token and 500 ms in all."""
+    return Timing((RequestTimes(1, 0.1, 0.5),) * 4, server or (AGREES,) * 4)
+
+
 def answered(of: FoundServer, trace: Trace, sampled: tuple[tuple[int, ...], ...] = ()) -> Answered:
     drawn = tuple(Drawn(ids, "".join(f" t{token}" for token in ids)) for ids in sampled)
     return Answered(of, tuple(Greedy(prompt, trace, GAPS) for prompt in PROMPTS), (drawn,))
@@ -113,7 +121,7 @@ def speculated(trace: Trace | None = None, **changes: object) -> Speculated:
         traces=(trace,) * 3,
         before=SpecCounters(10, 30, 20, (10, 10, 0)),
         after=SpecCounters(16, 48, 29, (16, 13, 0)),
-        timing=Timing(4, 0.4, 2.0, RequestTimes(4, 0.39, 1.98)),
+        timing=timed(),
         tracing=(TracingCost(1, ((1.0, 100, 1.1, 100), (1.0, 100, 1.08, 100))),),
         output_tokens=12,
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from evidence_made import (
+    AGREES,
     BASELINE,
     DRAWN_STEP,
     GAPS,
@@ -18,6 +19,7 @@ from evidence_made import (
     plain,
     server,
     speculated,
+    timed,
     traced,
 )
 
@@ -233,16 +235,19 @@ def test_sampled_answers_of_another_distribution_fail(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("timed", "outcome"),
+    ("of_both", "outcome"),
     [
-        (Timing(4, 0.4, 2.0, RequestTimes(4, 0.39, 1.2)), Outcome.FAILS),
-        (Timing(4, 0.4, 2.0, RequestTimes(4, 0.5, 1.98)), Outcome.FAILS),
-        (Timing(4, 0.4, 2.0, RequestTimes(5, 0.39, 1.98)), Outcome.NOT_MEASURED),
-        (Timing(4, 0.4, 2.0, None), Outcome.NOT_REPORTED),
+        (timed(*[RequestTimes(1, 0.098, 0.3)] * 4), Outcome.FAILS),
+        (timed(*[RequestTimes(1, 0.125, 0.495)] * 4), Outcome.FAILS),
+        (timed(*[RequestTimes(1, 0.07, 0.495)] * 3, AGREES), Outcome.FAILS),
+        (timed(AGREES, AGREES, AGREES, RequestTimes(1, 0.01, 0.3)), Outcome.HOLDS),  # one stalled
+        (timed(AGREES, AGREES, AGREES, RequestTimes(2, 0.098, 0.495)), Outcome.NOT_MEASURED),
+        (timed(AGREES, AGREES, RequestTimes(0, 0, 0), RequestTimes(2, 1, 2)), Outcome.NOT_MEASURED),
+        (Timing((AGREES,) * 4, None), Outcome.NOT_REPORTED),
     ],
 )
-def test_times_are_inside_the_clients(timed: Timing, outcome: Outcome) -> None:
-    assert timing("vLLM", timed).outcome is outcome
+def test_times_are_inside_the_clients(of_both: Timing, outcome: Outcome) -> None:
+    assert timing("vLLM", of_both).outcome is outcome
 
 
 def test_the_price_of_a_trace_has_its_interval() -> None:
