@@ -67,8 +67,8 @@ class Control:
         assert task is not None
         with self._lock:
             self._running = (asyncio.get_running_loop(), task)
-        if self.stop_reason is not None:
-            task.cancel()
+            if self.stop_reason is not None:
+                task.cancel()
 
     def detach(self) -> None:
         with self._lock:

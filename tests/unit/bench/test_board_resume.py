@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +15,13 @@ from bench_boards import asked, assert_complete, ended, resumed, until
 from bench_plans import BASELINE, NGRAM
 from bench_samples import FakeEngine
 
+from specviz.bench.board import BenchBoard
 from specviz.bench.load.load import Load
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import results_of
 from specviz.config import Prompt, RunStatus
 from specviz.errors import EngineError, UsageError
+from specviz.live.measuring_lock import MeasuringLock
 from specviz.methods import Method
 from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmark
@@ -57,6 +62,23 @@ def test_cancel_keeps_what_finished_and_resuming_asks_the_rest(
     assert_complete(store, benchmark_id, 80)
     assert again.progress(benchmark_id).done == 80
     assert {run.status for run in store.read(read_group, benchmark_id)} == {RunStatus.FINISHED}
+
+
+def test_one_that_is_cancelled_before_it_begins_has_ended(store: Store, new_plan) -> None:
+    go = threading.Event()
+
+    @contextmanager
+    def opening() -> Iterator[Any]:
+        go.wait()
+        yield None  # nothing is asked for
+
+    board = BenchBoard(store, MeasuringLock(), opening)
+    benchmark_id = board.start(new_plan())
+    board.cancel(benchmark_id)
+    go.set()
+    assert board.wait(benchmark_id, 10.0)
+    assert board.progress(benchmark_id).phase is BenchPhase.CANCELLED
+    assert store.read(read_benchmark, benchmark_id).status is RunStatus.CANCELLED
 
 
 def test_closing_ends_what_runs_as_interrupted(store: Store, new_board, new_plan) -> None:
