@@ -209,9 +209,8 @@ class BenchBoard:
 
 
 async def _measure(bench: Bench, open_arm: OpenTimedArm) -> tuple[RunStatus, str | None]:
-    bench.control.attach()
     try:
-        await asyncio.sleep(0)  # a cancel that came before: without an await it would end the task
+        bench.control.attach()
         await bench.run(open_arm)
     except asyncio.CancelledError:
         is_users = bench.control.stop_reason == CANCELLED

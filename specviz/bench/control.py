@@ -62,13 +62,14 @@ class Control:
         tally.phase = BenchPhase.RUNNING
 
     def attach(self) -> None:
-        """Called by the benchmark's task: what `cancel` ends."""
+        """Called by the benchmark's task: what `cancel` ends. Raises CancelledError if that came
+        before."""
         task = asyncio.current_task()
         assert task is not None
         with self._lock:
             self._running = (asyncio.get_running_loop(), task)
             if self.stop_reason is not None:
-                task.cancel()
+                raise asyncio.CancelledError
 
     def detach(self) -> None:
         with self._lock:

@@ -17,8 +17,8 @@ CLOCKS_MS = 2.0
 
 
 def timing(name: str, timed: Timing) -> Finding:
-    """`name`: the server's kind. The median request counts: whatever stops the client or the server
-    for a moment, between a token and its way, is in one of the requests."""
+    """`name`: the server's kind. The median request counts: a moment in which the client or the
+    server was stopped is in one of them."""
     if timed.server is None:
         sentence = f"{name} does not report the times of its requests."
         return Finding(CHECK, TITLE, Outcome.NOT_REPORTED, sentence)
