@@ -81,6 +81,11 @@ class Compared:
     ttft_ms: Gain | None
 
 
+def phase_title(phase: int | None, load: str | None) -> str:
+    """`2 · concurrency 4`, or `all phases`."""
+    return "all phases" if phase is None else f"{phase + 1} · {load}"
+
+
 @dataclass(frozen=True, slots=True)
 class PhaseFigures:
     """One arm in one phase of its traffic, over all passes that it finished.
@@ -114,8 +119,7 @@ class PhaseFigures:
 
     @property
     def title(self) -> str:
-        """`2 · concurrency 4`, or `all phases`."""
-        return "all phases" if self.phase is None else f"{self.phase + 1} · {self.load}"
+        return phase_title(self.phase, self.load)
 
     def versus(self, arm_index: int) -> Compared | None:
         """The comparison with that arm."""

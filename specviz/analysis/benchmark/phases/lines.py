@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import Any
 
-from specviz.analysis.benchmark.phases.figures import Estimate, Gain
+from specviz.analysis.benchmark.phases.figures import Estimate, Gain, phase_title
 from specviz.analysis.text import digits
 from specviz.methods import Method
 
@@ -40,7 +40,7 @@ def phase_line(one: Document, results: Document, *, intervals: bool) -> tuple[st
 
     `intervals`: also of figures; gains always have theirs.
     """
-    phase = "all phases" if one["phase"] is None else f"{one['phase'] + 1} · {one['load']}"
+    phase = phase_title(one["phase"], one["load"])
     return (phase, one["arm"], *_figures(one, intervals), *_gains(one, results))
 
 
