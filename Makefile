@@ -9,6 +9,8 @@ ARGS ?=
 WORKERS ?= 3
 
 BIN := .venv/bin
+# Tests start hundreds of Python processes: what one has compiled, the next ones read.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
 # The environment is complete when this file exists: another lock or another project file gives
 # another name, so a changed lock is installed by the next `make run` or `make test`.
 INPUTS := Makefile scripts/install.sh pyproject.toml $(wildcard requirements/*.lock)
@@ -34,17 +36,17 @@ test: $(STAMP) ## every feature, with real servers and browsers (ARGS="-k name")
 	@scripts/chromium.sh
 	@scripts/postgres.sh
 	@scripts/triton.sh
-	$(BIN)/pytest -n $(WORKERS) $(ARGS)
+	$(PYTEST) -n $(WORKERS) $(ARGS)
 
 # in the order of the folders: by the number of their tests, files with one of minutes come last
 test-slow: $(STAMP) ## what takes minutes, and the second case of each kind
 	@scripts/chromium.sh
 	@scripts/postgres.sh
 	@scripts/triton.sh
-	$(BIN)/pytest -m slow -n $(WORKERS) --no-loadscope-reorder $(ARGS)
+	$(PYTEST) -m slow -n $(WORKERS) --no-loadscope-reorder $(ARGS)
 
 test-long: $(STAMP) ## 100,000 draws of every method, before a release
-	$(BIN)/pytest -m long -n $(WORKERS) $(ARGS)
+	$(PYTEST) -m long -n $(WORKERS) $(ARGS)
 
 test-pythons: $(STAMP) ## the unit tests in a second Python, in .venv-3.12 or -3.13 (PYTHON)
 	scripts/test_pythons.sh $(PYTHON) -- $(ARGS)
