@@ -34,8 +34,8 @@ from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.exchange import export_control
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.sample import offer_sample
+from specviz.views.shared.sections import chosen_section
 from specviz.views.shared.text import escaped, status_name
-from specviz.views.shared.url_controls import bound, keep_among
 
 SHOWN = 50
 SECTIONS: dict[str, Callable[[Opened], None]] = {
@@ -172,20 +172,13 @@ def _resume(row: BenchmarkRow) -> None:
 
 
 def _sections(opened: Opened) -> None:
-    """One section at a time: hidden ones would be computed too."""
+    """The chosen section, and all results as a file."""
     show_disturbance(opened.results.cells)
     changing = bool(opened.results.phases)
     names = [name for name in SECTIONS if changing or name != "Phases"]
-    keep_among(bench_state.SECTION, names)
+    first = "Phases" if changing and not opened.results.cells else "Overall"
     with st.container(horizontal=True, vertical_alignment="center"):
-        chosen = st.segmented_control(
-            "Section",
-            names,
-            default="Overall" if opened.results.cells else "Phases" if changing else "Overall",
-            required=True,
-            label_visibility="collapsed",
-            **bound(bench_state.SECTION),
-        )
+        chosen = chosen_section(bench_state.SECTION, names, first)
         st.space("stretch")
         st.download_button(
             "All results as JSON",
@@ -196,5 +189,4 @@ def _sections(opened: Opened) -> None:
             type="tertiary",
             on_click="ignore",
         )
-    if chosen:
-        SECTIONS[chosen](opened)
+    SECTIONS[chosen](opened)

@@ -19,8 +19,8 @@ from specviz.views.compare.html import names_html
 from specviz.views.compare.opened import Compared, one_line, open_compared
 from specviz.views.shared import pages
 from specviz.views.shared.sample import offer_sample
+from specviz.views.shared.sections import chosen_section
 from specviz.views.shared.text import escaped
-from specviz.views.shared.url_controls import bound
 
 OFFERED = 500
 """The newest runs and arms of the picker, and as many results from elsewhere; a link opens any."""
@@ -60,7 +60,7 @@ def show_compare(store: Store) -> None:
     st.html(names_html([(arm.name, arm.colour) for arm in compared.arms]))
     if disturbance := compared.disturbance():
         st.warning(escaped(disturbance), icon=":material/speed:")
-    _sections(compared)
+    SECTIONS[chosen_section(state.SECTION, [*SECTIONS])](compared)
 
 
 def _pick(candidates: Sequence[Candidate], compared: Compared) -> None:
@@ -150,13 +150,3 @@ def _offer_regression() -> None:
             "Open a pair: one draft model, and the same one with rounded weights",
             parameters={state.ARMS: ",".join(recorded.regression), state.SECTION: DIFFERENCES},
         )
-
-
-def _sections(compared: Compared) -> None:
-    """One section at a time: hidden ones would be computed too."""
-    chosen = st.segmented_control(
-        "Section", [*SECTIONS], default="Texts", required=True, label_visibility="collapsed",
-        **bound(state.SECTION),
-    )  # fmt: skip
-    if chosen:
-        SECTIONS[chosen](compared)

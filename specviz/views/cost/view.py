@@ -27,6 +27,7 @@ from specviz.views.cost.figures.swings import tornado
 from specviz.views.cost.tables import WORDS, load_table, payback_text, techniques_table
 from specviz.views.shared.charts import chart, page_ground
 from specviz.views.shared.published import published_figures
+from specviz.views.shared.sections import chosen_section
 from specviz.views.shared.tables import show_figures
 from specviz.views.shared.text import escaped
 from specviz.views.shared.url_controls import bound
@@ -46,12 +47,7 @@ def show_case(case: Case) -> None:
     st.markdown("**All techniques**")
     _table(techniques_table(case))
     _notes(case)
-    chosen = st.segmented_control(
-        "Chart", [*SECTIONS], default=next(iter(SECTIONS)), required=True,
-        label_visibility="collapsed", **bound(state.SECTION),
-    )  # fmt: skip
-    if chosen:
-        SECTIONS[chosen](case)
+    SECTIONS[chosen_section(state.SECTION, [*SECTIONS], label="Chart")](case)
 
 
 def show_unpriced(case: Unpriced) -> None:

@@ -19,26 +19,17 @@ from specviz.views.k.measure import measure_this
 from specviz.views.k.policy.section import show_policy
 from specviz.views.k.ranges import k_text, ranges_text
 from specviz.views.k.redraft import redraft_this
+from specviz.views.shared.sections import chosen_section
 from specviz.views.shared.tables import show_table
 from specviz.views.shared.text import escaped
-from specviz.views.shared.url_controls import bound, keep_among
 
 MEASURE = "Measure this"
 
 
 def sections(asked: Asked) -> None:
-    """One at a time: hidden ones would be computed too."""
+    """The chosen one; without a benchmark there is one only."""
     names = [MEASURE] if asked.chosen is None else [*SECTIONS]
-    keep_among(state.SECTION, names)
-    name = st.segmented_control(
-        "Section",
-        names,
-        default=names[0],
-        required=True,
-        label_visibility="collapsed",
-        **bound(state.SECTION),
-    )
-    SECTIONS[name](asked)
+    SECTIONS[chosen_section(state.SECTION, names)](asked)
 
 
 def by_place(asked: Asked) -> None:

@@ -21,6 +21,7 @@ from specviz.views.runs.draft_tree import draft_of_a_step
 from specviz.views.runs.environment import show_environment
 from specviz.views.runs.opened import OpenedArm, opened_arms, titles_of
 from specviz.views.runs.step_time import show_step_time
+from specviz.views.shared.sections import chosen_section
 from specviz.views.shared.text import escaped
 from specviz.views.shared.token_strip import OpenedStep, token_strip
 
@@ -107,16 +108,7 @@ def _sections(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
     sections["Extra memory"] = run_sections.memory
     sections["Configuration"] = _configuration_section
     sections["Environment"] = partial(show_environment, abouts=abouts)
-    chosen = st.segmented_control(
-        "Section",
-        [*sections],
-        default="Figures",
-        key=state.SECTION,
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    if chosen:
-        sections[chosen](arms)
+    sections[chosen_section(state.SECTION, [*sections])](arms)
 
 
 def _figures_section(arms: Sequence[OpenedArm]) -> None:
