@@ -26,7 +26,7 @@ from specviz.machine import hardware_summary
 from specviz.methods import Method
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format, export, import_file
-from specviz.store.exchange.expansion import check_tables
+from specviz.store.exchange.expansion import check_tables, measuring
 from specviz.store.runs.run_json import RecordedRequest
 from specviz.trace import EmittedToken, Fidelity, Origin, RequestFinished, RequestStarted, Step
 
@@ -104,7 +104,8 @@ def expanded(file: Path, work: Path) -> int:
     with zipfile.ZipFile(file) as archive:
         archive.extractall(work / "tables")
     tables = {path.stem: path for path in (work / "tables").glob("*.parquet")}
-    return check_tables(tables, file.stat().st_size)
+    with measuring() as connection:
+        return check_tables(connection, tables, file.stat().st_size)
 
 
 def put_decisions(decisions: int, store: Store) -> None:

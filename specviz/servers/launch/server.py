@@ -174,7 +174,8 @@ def _wait_until_healthy(
     timeout_s: float,
     cancel: threading.Event | None,
 ) -> None:
-    reported_s = -PROGRESS_EVERY_S
+    on_progress(f"{server.spec.launcher.stage('')} (0 s)")
+    reported_s = 0.0
     while not _is_healthy(server, http):
         elapsed_s = time.monotonic() - began_s
         if cancel is not None and cancel.is_set():

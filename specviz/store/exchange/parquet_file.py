@@ -14,7 +14,12 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
-from specviz.store.exchange.expansion import check_json, check_room, check_tables
+from specviz.store.exchange.expansion import (
+    check_json,
+    check_room,
+    check_tables,
+    measuring,
+)
 from specviz.store.exchange.exported_tables import EXPORTED_TABLES
 from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_from, manifest_of
 from specviz.store.exchange.selection import Selection, rows
@@ -70,11 +75,12 @@ def stage_folder(folder: Path) -> Staged:
         raise UsageError(f"{folder} holds no {MANIFEST}: it is no export of specviz.") from error
     manifest = _manifest(text)
     files = {table: folder / f"{table}.parquet" for table in manifest.tables}
-    for table, file in files.items():
-        if not file.is_file():
-            raise UsageError(f"{file.name} is missing in {folder}.")
-        _check(table, file, manifest.tables[table])
-    check_tables(files, sum(file.stat().st_size for file in files.values()))
+    with measuring() as connection:
+        for table, file in files.items():
+            if not file.is_file():
+                raise UsageError(f"{file.name} is missing in {folder}.")
+            _check(connection, table, file, manifest.tables[table])
+        check_tables(connection, files, sum(file.stat().st_size for file in files.values()))
     return Staged(KIND, manifest.migrations, files)
 
 
@@ -85,11 +91,9 @@ def stage_zip(path: Path, folder: Path) -> Staged:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            staged = _unpacked(archive, folder, path.stat().st_size)
+            return _unpacked(archive, folder, path.stat().st_size)
     except DAMAGE as error:
         raise UsageError(f"The zip is damaged ({str(error)[:120]}).") from error
-    check_tables(staged.files, path.stat().st_size)
-    return staged
 
 
 def _unpacked(archive: zipfile.ZipFile, folder: Path, file_bytes: int) -> Staged:
@@ -106,10 +110,12 @@ def _unpacked(archive: zipfile.ZipFile, folder: Path, file_bytes: int) -> Staged
     _check_promise(archive, manifest, file_bytes)
     check_room(folder, sum(entry.bytes for entry in manifest.tables.values()))
     files = {}
-    for table, entry in manifest.tables.items():
-        files[table] = folder / f"{table}.parquet"
-        unpack(archive, f"{table}.parquet", files[table], entry.bytes)
-        _check(table, files[table], entry)
+    with measuring() as connection:
+        for table, entry in manifest.tables.items():
+            files[table] = folder / f"{table}.parquet"
+            unpack(archive, f"{table}.parquet", files[table], entry.bytes)
+            _check(connection, table, files[table], entry)
+        check_tables(connection, files, file_bytes)
     return Staged(KIND, manifest.migrations, files)
 
 
@@ -159,10 +165,10 @@ def _manifest(text: bytes) -> Manifest:
         raise UsageError(f"{MANIFEST} is not JSON in UTF-8: the export is damaged.") from error
 
 
-def _check(table: str, file: Path, entry: FileEntry) -> None:
+def _check(connection: DuckDBPyConnection, table: str, file: Path, entry: FileEntry) -> None:
     if file.stat().st_size != entry.bytes or sha256_of(file) != entry.sha256:
         raise _changed(file.name)
-    check_file(table, file, entry.rows)
+    check_file(connection, table, file, entry.rows)
 
 
 def _changed(name: str) -> UsageError:

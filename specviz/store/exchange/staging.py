@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
-from specviz.store.exchange.expansion import measuring
 from specviz.store.exchange.exported_tables import (
     EXPORTED_TABLES,
     IMPORTED_AT,
@@ -44,10 +43,12 @@ class Staged:
         return ds.dataset([str(self.files[table])], format="parquet")
 
 
-def check_file(table: str, path: Path, rows: int | None = None) -> None:
+def check_file(
+    connection: DuckDBPyConnection, table: str, path: Path, rows: int | None = None
+) -> None:
     """Raises UsageError unless the file is Parquet of `rows` rows, if given, of a likely size."""
     try:
-        found, values = _size(path)
+        found, values = _size(connection, path)
     except (duckdb.Error, OSError) as error:
         raise UsageError(f"{path.name} is not a Parquet file: the export is damaged.") from error
     if rows is not None and found != rows:
@@ -59,18 +60,17 @@ def check_file(table: str, path: Path, rows: int | None = None) -> None:
         )
 
 
-def _size(path: Path) -> tuple[int, int]:
+def _size(connection: DuckDBPyConnection, path: Path) -> tuple[int, int]:
     """Rows and values of a Parquet file, from its footer.
 
     DuckDB reads it, because pyarrow 26 ends the process over a column whose histograms do not fit
     it: `RowGroupMetaData.column` lets no error of C++ through.
     """
-    with measuring() as connection:
-        return connection.execute(
-            "SELECT (SELECT sum(num_rows) FROM parquet_file_metadata($1))::BIGINT, "
-            "(SELECT coalesce(sum(num_values), 0) FROM parquet_metadata($1))::BIGINT",
-            [str(path)],
-        ).fetchall()[0]
+    return connection.execute(
+        "SELECT (SELECT sum(num_rows) FROM parquet_file_metadata($1))::BIGINT, "
+        "(SELECT coalesce(sum(num_values), 0) FROM parquet_metadata($1))::BIGINT",
+        [str(path)],
+    ).fetchall()[0]
 
 
 def with_current_names(staged: Staged, folder: Path) -> Staged:

@@ -54,7 +54,7 @@ def copied_aside(path: Path) -> str:
     """Copy file and log in their folder, once for each state; returns where, or why not."""
     try:
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        copy = path.with_name(f"{path.name}.damaged-{changed:%Y%m%dT%H%M%S}")
+        copy = path.with_name(f"{path.name}.damaged-{changed:%Y%m%dT%H%M%S.%f}")
         log = path.with_name(f"{path.name}.wal")
         for source, target in ((path, copy), (log, copy.with_name(f"{copy.name}.wal"))):
             if source.exists() and not _is_copied(source, target):

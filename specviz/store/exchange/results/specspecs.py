@@ -33,6 +33,7 @@ from specviz.store.exchange.expansion import (
     check_room,
     check_tables,
     limit,
+    measuring,
     too_large,
 )
 from specviz.store.exchange.parquet_file import DAMAGE, check_members, sha256_of, unpack
@@ -225,9 +226,10 @@ def _rows(table: str, part: Path) -> list[Row]:
 def _check_size(parts: Sequence[Path]) -> None:
     """Before anything is read as rows. Raises UsageError."""
     file_bytes = sum(part.stat().st_size for part in parts)
-    for part in parts:
-        check_file(part.name, part)
-    measured = check_tables({part.name: part for part in parts}, file_bytes)
+    with measuring() as connection:
+        for part in parts:
+            check_file(connection, part.name, part)
+        measured = check_tables(connection, {part.name: part for part in parts}, file_bytes)
     if measured // 8 * VALUE_BYTES > limit():  # a number counts 8 there
         raise too_large(limit())
 
