@@ -37,17 +37,19 @@ Kept = list[tuple[str, Callable[[], Any]]]
 
 
 @triton.jit
-def _rand_kernel(seeds, positions, out):  # type: ignore[no-untyped-def]
-    at = tl.program_id(0)
+def _rand_kernel(seeds, positions, out, count: tl.constexpr):  # type: ignore[no-untyped-def]
+    at = tl.arange(0, count)
     value = tl_rand32(tl.load(seeds + at), tl.load(positions + at), includes_zero=False)
     tl.store(out + at, value)
 
 
 def drawn(seeds: list[int], positions: list[int]) -> list[float]:
-    """What the kernels draw."""
-    out = torch.zeros(len(seeds))
-    _rand_kernel[(len(seeds),)](torch.tensor(seeds), torch.tensor(positions), out)
-    return out.tolist()
+    """What the kernels draw, of at most `MAX_K` drafted tokens at once."""
+    spare = [0] * (MAX_K - len(seeds))
+    out = torch.zeros(MAX_K)
+    inputs = torch.tensor([*seeds, *spare]), torch.tensor([*positions, *spare])
+    _rand_kernel[(1,)](*inputs, out, count=MAX_K)
+    return out.tolist()[: len(seeds)]
 
 
 @dataclass
