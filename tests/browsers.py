@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -30,36 +29,13 @@ def deceived() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture(scope="module")
-def profile(chromium: Browser) -> Iterator[BrowserContext]:
-    """A user's cache and compiled scripts: a page of Streamlit takes a quarter less processor time
-    when it was open before."""
+@pytest.fixture
+def context(chromium: Browser) -> Iterator[BrowserContext]:
     context = chromium.new_context(viewport={"width": 1280, "height": 1000})
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     context.set_default_timeout(15_000)
     yield context
     context.close()
-
-
-@pytest.fixture
-def context(profile: BrowserContext) -> Iterator[BrowserContext]:
-    yield profile
-    forget(profile)
-
-
-def forget(context: BrowserContext) -> None:
-    """Close its pages and remove what they stored: the next test's user is a new one."""
-    addresses = [urlsplit(page.url) for page in context.pages]
-    origins = {f"{one.scheme}://{one.netloc}" for one in addresses if one.netloc}
-    for page in context.pages:
-        page.close()
-    context.clear_cookies()
-    page = context.new_page()
-    storage = context.new_cdp_session(page)
-    for origin in origins:
-        stored = {"origin": origin, "storageTypes": "local_storage,indexeddb,service_workers"}
-        storage.send("Storage.clearDataForOrigin", stored)
-    page.close()
 
 
 @pytest.fixture

@@ -1,3 +1,3 @@
 """Every test here drives a browser."""
 
-from browsers import chromium, context, deceived, page, profile  # noqa: F401
+from browsers import chromium, context, deceived, page  # noqa: F401

@@ -13,7 +13,7 @@ import pytest
 from app_process import running_app
 from axe_playwright_python.sync_playwright import Axe
 from browsers import settled
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 from runs_samples import fill
 
 from specviz.fleet.named import add_named, as_typed
@@ -93,9 +93,9 @@ def theme(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("address", [*ADDRESSES, *OPENED])
 def test_no_page_has_a_violation_of_ours(
-    context: BrowserContext, app_url: str, address: str, theme: str, width: int
+    chromium: Browser, app_url: str, address: str, theme: str, width: int
 ) -> None:
-    with opened(context, theme, width) as page:
+    with opened(chromium, theme, width) as page:
         page.goto(f"{app_url}/{address}")
         assert violations(page) == []
 
@@ -103,33 +103,32 @@ def test_no_page_has_a_violation_of_ours(
 @pytest.mark.parametrize("width", [pytest.param(640, marks=pytest.mark.slow), 1280])
 @pytest.mark.parametrize("state", [*STATES])
 def test_no_state_has_a_violation_of_ours(
-    context: BrowserContext, app_url: str, state: str, theme: str, width: int
+    chromium: Browser, app_url: str, state: str, theme: str, width: int
 ) -> None:
-    with opened(context, theme, width) as page:
+    with opened(chromium, theme, width) as page:
         page.goto(f"{app_url}/")
         STATES[state](page)
         assert violations(page) == []
 
 
-def test_axe_finds_what_is_wrong(context: BrowserContext) -> None:
-    with opened(context, "light", 1280) as page:
+def test_axe_finds_what_is_wrong(chromium: Browser) -> None:
+    with opened(chromium, "light", 1280) as page:
         page.set_content("<main><p style='color:#bbb'>pale</p><button></button></main>")
         found = {found.split(":")[0] for found in found_by_axe(page)}
     assert {"color-contrast", "button-name"} <= found
 
 
 @contextmanager
-def opened(context: BrowserContext, theme: str, width: int) -> Iterator[Page]:
+def opened(chromium: Browser, theme: str, width: int) -> Iterator[Page]:
     """An empty page, closed also after a failure: its page would go on beside the next test."""
-    page = context.new_page()
-    page.set_default_timeout(SLOW_MS)
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(
+    context = chromium.new_context(
+        viewport={"width": width, "height": 900},
         color_scheme="dark" if theme == "dark" else "light",
         reduced_motion="reduce",  # colours on their way would be judged
     )
-    with closing(page):
-        yield page
+    context.set_default_timeout(SLOW_MS)
+    with closing(context):
+        yield context.new_page()
 
 
 def violations(page: Page) -> list[str]:

@@ -70,7 +70,6 @@ def nothing_leaves(page: Page) -> Iterator[None]:
 
     page.context.on("request", look)
     yield
-    page.context.remove_listener("request", look)
     assert left == []
     assert all(page.title() != "owned" for page in page.context.pages)
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import httpx2
 import pytest
-from browsers import chromium, context, page, profile  # noqa: F401
+from browsers import chromium, context, page  # noqa: F401
 from postgres import empty, files, postgres  # noqa: F401
 
 from specviz.methods import Method
