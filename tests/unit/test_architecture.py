@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -75,14 +76,17 @@ def room_of(path: Path) -> str:
     return parts[1] if parts[0] == "specviz" else parts[0]
 
 
-def imported(path: Path, *, at_import_time: bool = False) -> Iterator[str]:
+@cache
+def imported(path: Path, *, at_import_time: bool = False) -> tuple[str, ...]:
     """Dotted names that the file imports, `from a import b` as `a.b`."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    names: list[str] = []
     for node in run_on_import(tree) if at_import_time else ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names += (f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(names)
 
 
 def run_on_import(node: ast.AST) -> Iterator[ast.AST]:
