@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import random
 import re
 import signal
 import socket
@@ -9,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import httpx2
@@ -42,6 +45,20 @@ print(*(process.pid for process in tree), flush=True)
 os.kill(os.getpid(), 9)
 """
 
+START = """
+import sys
+from pathlib import Path
+from specviz.config import EngineKind
+from specviz.servers.kinds import LAUNCHERS
+from specviz.servers.launch.launcher import ServerSpec
+from specviz.servers.launch.server import start_server
+spec = ServerSpec(LAUNCHERS[EngineKind(sys.argv[3])], sys.argv[1])
+print("began", flush=True)
+start_server(spec, log_dir=Path(sys.argv[2]), on_progress=lambda _: None)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
 SERVE = """
 import sys
 from pathlib import Path
@@ -54,14 +71,26 @@ sys.exit(serve(ServerSpec(launcher, sys.argv[1]), log_dir=Path(sys.argv[2])))
 """
 
 
-def python(code: str, log_dir: Path, *arguments: str) -> subprocess.Popen[str]:
+def python(code: str, log_dir: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-u", "-c", code, str(DEMO_TARGET), str(log_dir), *arguments],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=PROJECT_ROOT,
+        env={**os.environ, **environment},
     )
+
+
+def whose_environment_has(mark: str) -> list[int]:
+    """Processes that descend from one that was started with `mark`, whoever their parent is now."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if mark in process.environ() and is_running(process.pid):
+                found.append(process.pid)
+    return found
 
 
 def wait_until_gone(pids: list[int]) -> list[int]:
@@ -122,6 +151,32 @@ def test_killing_the_parent_leaves_no_process(log_dir: Path) -> None:
     tree = [int(pid) for pid in out.split()]
     assert process.returncode == -signal.SIGKILL and len(tree) >= 3, err
     assert wait_until_gone(tree) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "kills", "within_s"),
+    [
+        (EngineKind.LLAMA_CPP, 2, 1.0),
+        pytest.param(EngineKind.LLAMA_CPP, 16, 1.0, marks=pytest.mark.slow),
+        pytest.param(EngineKind.VLLM, 4, 15.0, marks=pytest.mark.slow),
+    ],
+)
+def test_a_kill_at_any_moment_of_a_start_leaves_no_process(
+    log_dir: Path, kind: EngineKind, kills: int, within_s: float
+) -> None:
+    rng = random.Random(f"20261123 {kind} {kills}")
+    most = 0
+    for number in range(kills):
+        mark = f"SPECVIZ_KILLED_{kind.name}_{number}"
+        process = python(START, log_dir, kind, **{mark: "1"})
+        assert process.stdout is not None and process.stdout.readline() == "began\n"
+        time.sleep(rng.uniform(0.0, within_s))
+        most = max(most, len(whose_environment_has(mark)))
+        process.kill()
+        process.communicate()
+        assert wait_until_gone(whose_environment_has(mark)) == []
+        assert whose_environment_has(mark) == []
+    assert most >= 3, "no kill found a server, its guard and who started it"
 
 
 def test_cancelling_while_loading_leaves_no_process(log_dir: Path) -> None:
