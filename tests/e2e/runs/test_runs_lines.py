@@ -10,7 +10,7 @@ import pytest
 from app_process import running_app
 from playwright.sync_api import Page, expect
 from runs_samples import fill
-from test_runs_page import NAME_PX, TICK_PX, action, cell, click_cell, lines, tag
+from test_runs_page import NAME_PX, TICK_PX, action, cell, click_cell, lines, press, tag
 
 pytestmark = pytest.mark.e2e
 
@@ -42,7 +42,7 @@ def test_runs_started_together_are_one_line_that_opens_side_by_side(
     table = lines(page, 1)
     action(page, "Delete").wait_for()
     click_cell(table, 0, TICK_PX)
-    action(page, "Delete").click()
+    press(page, "Delete")
     expect(page.get_by_text("Deleted: 2 runs.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Deleted: 2 runs.")).to_have_count(0)
@@ -64,7 +64,7 @@ def test_a_prompt_opens_to_its_runs_and_back(page: Page, runs_url: str) -> None:
     page.reload()  # the address says it all
     lines(page, 1)
     expect(page.get_by_text("Runs that answered Merge two sorted lists")).to_be_visible()
-    action(page, "All prompts").click()
+    press(page, "All prompts")
     lines(page, 4)
     expect(page).to_have_url(re.compile(r"/runs\?runs_lines=Prompts$"))
 
@@ -78,17 +78,17 @@ def test_a_view_keeps_filters_lines_order_and_columns(page: Page, runs_url: str)
     headers = table.locator("th")
     expect(headers).to_have_text(HEADERS)
     address = page.url
-    action(page, "Views").click()
+    press(page, "Views")
     page.get_by_label("Save filters, lines, order and columns as").fill("<b>drafts</b>")
     popover = page.get_by_test_id("stPopoverBody")
     popover.get_by_role("button", name="Save this view").click()
     expect(action(page, "<b>drafts</b>")).to_be_visible()
     page.goto(runs_url)
     lines(page, 5)
-    action(page, "<b>drafts</b>").click()
+    press(page, "<b>drafts</b>")
     expect(lines(page, 2).locator("th")).to_have_text(HEADERS)
     assert {*page.url.partition("?")[2].split("&")} == {*address.partition("?")[2].split("&")}
-    action(page, "Views").click()
+    press(page, "Views")
     name = page.get_by_label("Name of the view")
     name.fill("drafts")
     name.press("Tab")

@@ -52,9 +52,15 @@ def action(page: Page, name: str) -> Locator:
     return page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True)
 
 
+def press(page: Page, name: str) -> None:
+    """Click the button, once what it replaces is gone: the page before may have one too."""
+    expect(action(page, name)).to_have_count(1)
+    action(page, name).click()
+
+
 def tag(page: Page, tags: str) -> None:
     """Give the ticked lines these tags."""
-    action(page, "Tag").click()
+    press(page, "Tag")
     dialog = page.get_by_role("dialog")
     box = dialog.get_by_label("New tags")
     box.fill(tags)
@@ -80,7 +86,7 @@ def test_filters_in_the_url_then_two_are_tagged_and_compared(page: Page, runs_ur
     table = lines(page, 2)
     click_cell(table, 0, TICK_PX)
     click_cell(table, 1, TICK_PX)
-    action(page, "Compare").click()
+    press(page, "Compare")
     expect(page).to_have_url(re.compile(r"/compare\?arms=r1(,|%2C)r0"))
 
 
@@ -88,23 +94,22 @@ def test_a_run_is_renamed_deleted_brought_back_and_removed(page: Page, runs_url:
     page.goto(f"{runs_url}?runs_methods=eagle3&{SINGLE}")
     table = lines(page, 1)
     click_cell(table, 0, TICK_PX)
-    action(page, "Rename").click()
+    press(page, "Rename")
     page.get_by_role("dialog").get_by_label("Name").fill("Two dicts <i>again</i>")
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(cell(table, "Two dicts <i>again</i>")).to_be_attached()
-    expect(action(page, "Delete")).to_have_count(1)
-    action(page, "Delete").click()
+    press(page, "Delete")
     expect(page.get_by_text("Nothing matches these filters.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     table = lines(page, 1)
     click_cell(table, 0, NAME_PX)
     expect(page).to_have_url(re.compile(r"/runs\?run=r2$"))
     expect(page.get_by_role("heading", name="Two dicts <i>again</i>")).to_be_visible()
-    action(page, "Delete").click()
+    press(page, "Delete")
     expect(page.get_by_text("is in no list")).to_be_visible()
     page.goto(f"{runs_url}?runs_view=Deleted")
     click_cell(lines(page, 1), 0, TICK_PX)
-    action(page, "Remove for good").click()
+    press(page, "Remove for good")
     page.get_by_role("dialog").get_by_role("button", name="Remove for good").click()
     expect(page.get_by_text("Nothing is deleted.")).to_be_visible()
     page.goto(f"{runs_url}?run=r2")
@@ -141,12 +146,12 @@ def test_links_of_an_earlier_version_keep_what_they_say(
 def test_an_opened_run_is_done_again_on_live_with_everything_set(page: Page, runs_url: str) -> None:
     page.goto(f"{runs_url}?run=r1")
     expect(page.locator(".pane .tok").first).to_be_visible(timeout=SLOW_MS)
-    action(page, "Copy as a command").click()
+    press(page, "Copy as a command")
     command = page.get_by_test_id("stPopoverBody").locator("code")
     expect(command).to_contain_text("--method medusa --k 12 --temperature 0.7 --max-tokens 96")
     expect(page.get_by_text("64 × somebody's processor")).to_be_visible()
     page.keyboard.press("Escape")
-    action(page, "Run this again").click()
+    press(page, "Run this again")
     expect(page.get_by_label("Prompt")).to_have_value("Write a story", timeout=SLOW_MS)
     sampling = page.get_by_role("button", name="temperature 0.7 · seed 41 · 96 tokens")
     expect(sampling).to_be_visible()
