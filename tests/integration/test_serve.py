@@ -55,7 +55,6 @@ from specviz.servers.launch.server import start_server
 spec = ServerSpec(LAUNCHERS[EngineKind(sys.argv[3])], sys.argv[1])
 print("began", flush=True)
 start_server(spec, log_dir=Path(sys.argv[2]), on_progress=lambda _: None)
-print("ready", flush=True)
 sys.stdin.read()
 """
 

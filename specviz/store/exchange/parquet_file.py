@@ -14,12 +14,7 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
-from specviz.store.exchange.expansion import (
-    check_json,
-    check_room,
-    check_tables,
-    measuring,
-)
+from specviz.store.exchange.expansion import check_json, check_room, check_tables, measuring
 from specviz.store.exchange.exported_tables import EXPORTED_TABLES
 from specviz.store.exchange.manifest import FileEntry, Manifest, manifest_from, manifest_of
 from specviz.store.exchange.selection import Selection, rows

@@ -19,13 +19,13 @@ if os.environ.get("TRITON_INTERPRET") == "1":
 
     # At every call of a device function the interpreter looks through the whole language for what
     # it has to replace: a third of its time. Here it looks once.
-    builtins: dict[object, list[tuple[str, object]]] = {}
+    builtins_of: dict[object, list[tuple[str, object]]] = {}
 
     def replace_builtins(place: object, builder: object, scope: object) -> None:
-        if place not in builtins:
+        if place not in builtins_of:
             members = inspect.getmembers(place)
-            builtins[place] = [one for one in members if tl.core.is_builtin(one[1])]
-        for name, member in builtins[place]:
+            builtins_of[place] = [one for one in members if tl.core.is_builtin(one[1])]
+        for name, member in builtins_of[place]:
             if getattr(place, name) is member:
                 interpreter._patch_attr(place, name, member, builder, scope)
 
