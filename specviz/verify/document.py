@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from specviz import __version__
 from specviz.machine import hardware_summary
 from specviz.report.markup import pairs, table, text
 from specviz.report.scripts import page_style
-from specviz.verify.finding import Finding, Outcome, exit_code
+from specviz.verify.finding import Figure, Finding, Outcome, exit_code
 
 SENTENCES = (
     ".findings .wide :is(th, td) { text-align: left; white-space: normal; vertical-align: top; }"
@@ -34,7 +34,8 @@ def document(findings: Sequence[Finding]) -> dict[str, Any]:
         "verified_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "hardware": hardware_summary(),
         "exit_code": exit_code(findings),
-        "findings": [finding.to_dict() for finding in findings],
+        "holds": exit_code(findings) == 0,
+        "checks": [finding.to_dict() for finding in findings],
     }
 
 
@@ -43,11 +44,11 @@ def page(found: dict[str, Any]) -> str:
     style = page_style() + SENTENCES
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     title = f"specviz verify: {HEADLINES[found['exit_code']]}"
-    lines = [(one["title"], one["outcome"], one["sentence"]) for one in found["findings"]]
+    lines = [(one["title"], one["outcome"], one["detail"]) for one in found["checks"]]
     figures = [
-        f"<section><h3>{text(one['title'])}</h3>{pairs(one['figures'].items())}</section>"
-        for one in found["findings"]
-        if one["figures"]
+        f"<section><h3>{text(one['title'])}</h3>{_figures(one['found'], one['expected'])}</section>"
+        for one in found["checks"]
+        if one["found"]
     ]
     return "".join(
         [
@@ -68,6 +69,13 @@ def page(found: dict[str, Any]) -> str:
     )
 
 
+def _figures(found: Mapping[str, Figure], expected: Mapping[str, Figure]) -> str:
+    if not expected:
+        return pairs(found.items())
+    rows = [(name, value, expected.get(name, "")) for name, value in found.items()]
+    return table(("Figure", "Found", "Expected"), rows)
+
+
 MARKS = {
     Outcome.HOLDS: "ok",
     Outcome.FAILS: "FAILS",
@@ -78,4 +86,4 @@ MARKS = {
 
 def line(finding: Finding) -> str:
     """One line of the terminal."""
-    return f"{MARKS[finding.outcome]:>5}  {finding.title}: {finding.sentence}"
+    return f"{MARKS[finding.outcome]:>5}  {finding.title}: {finding.detail}"

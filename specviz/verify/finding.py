@@ -19,16 +19,26 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report: `check` is its name in JSON, `figures` what the sentence rests on."""
+    """One line of the report.
 
-    check: str
+    `found`: the figures that `detail` rests on. `expected`: under the same names, what a correct
+    server gives, in words where it is a range; empty where nothing is held against a figure.
+    """
+
+    name: str
     title: str
     outcome: Outcome
-    sentence: str
-    figures: Mapping[str, Figure] = field(default_factory=dict)
+    detail: str
+    found: Mapping[str, Figure] = field(default_factory=dict)
+    expected: Mapping[str, Figure] = field(default_factory=dict)
+
+    @property
+    def holds(self) -> bool | None:
+        """None: it was not measured, or there is nothing to measure."""
+        return {Outcome.HOLDS: True, Outcome.FAILS: False}.get(self.outcome)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "holds": self.holds}
 
 
 def exit_code(findings: Iterable[Finding]) -> int:

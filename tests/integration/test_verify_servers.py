@@ -47,7 +47,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerPool]:
 
 def by_check(pool: ServerPool, baseline: Server, other: Server, size: Size) -> dict[str, Finding]:
     pair = Pair(baseline.url, other.url)
-    return {one.check: one for one in verify(pair, size, pool, print)}
+    return {one.name: one for one in verify(pair, size, pool, print)}
 
 
 def speculating(model: Path = DEMO_TARGET, *flags: str) -> ServerSpec:
@@ -58,21 +58,21 @@ def speculating(model: Path = DEMO_TARGET, *flags: str) -> ServerSpec:
 
 def test_all_of_it_holds(pool: ServerPool, baseline_server: Server, draft_server: Server) -> None:
     found = by_check(pool, baseline_server, draft_server, SIZE)
-    assert exit_code(found.values()) == 0, [one.sentence for one in found.values()]
+    assert exit_code(found.values()) == 0, [one.detail for one in found.values()]
     assert {one.outcome for one in found.values()} == {Outcome.HOLDS}
-    counters = found["counters"].figures
+    counters = found["counters"].found
     assert counters["num_draft_tokens"] == counters["server_num_draft_tokens"] > 100
     assert counters["emitted_tokens"] == counters["server_emitted_tokens"] > 100
-    assert found["verdicts"].figures["drawn"] > 50
-    assert found["runner"].figures["runner"] == "v1", "the CPU build without Triton"
-    assert found["verifier"].figures["verifier"] == "standard"
+    assert found["verdicts"].found["drawn"] > 50
+    assert found["runner"].found["runner"] == "v1", "the CPU build without Triton"
+    assert found["verifier"].found["verifier"] == "standard"
 
 
 def test_lookups_hold_too(pool: ServerPool, baseline_server: Server, ngram_server: Server) -> None:
     found = by_check(pool, baseline_server, ngram_server, FEW)
-    assert found["counters"].outcome is Outcome.HOLDS, found["counters"].sentence
-    assert found["verdicts"].outcome is Outcome.HOLDS, found["verdicts"].sentence
-    assert found["greedy"].outcome is Outcome.HOLDS, found["greedy"].sentence
+    assert found["counters"].outcome is Outcome.HOLDS, found["counters"].detail
+    assert found["verdicts"].outcome is Outcome.HOLDS, found["verdicts"].detail
+    assert found["greedy"].outcome is Outcome.HOLDS, found["greedy"].detail
 
 
 def test_heads_hold_too(pool: ServerPool, baseline_server: Server, start: Start) -> None:
@@ -80,7 +80,7 @@ def test_heads_hold_too(pool: ServerPool, baseline_server: Server, start: Start)
     found = by_check(pool, baseline_server, server, FEW)
     server.stop()
     for check in ("runner", "verifier", "counters", "verdicts", "greedy", "unusual tokens"):
-        assert found[check].outcome is Outcome.HOLDS, found[check].sentence
+        assert found[check].outcome is Outcome.HOLDS, found[check].detail
 
 
 LLAMA_CPP = EngineKind.LLAMA_CPP
@@ -98,9 +98,9 @@ def test_llama_cpp_holds_on_every_line_that_it_reports(
     server = start(demo_spec(method, 4, engine=LLAMA_CPP))
     found = by_check(pool, plain_llama, server, SIZE)
     server.stop()
-    assert exit_code(found.values()) == 0, [one.sentence for one in found.values()]
+    assert exit_code(found.values()) == 0, [one.detail for one in found.values()]
     for check in ("identity", "runner", "counters", "greedy", "unusual tokens", "sampling"):
-        assert found[check].outcome is Outcome.HOLDS, found[check].sentence
+        assert found[check].outcome is Outcome.HOLDS, found[check].detail
 
 
 def test_synthetic_acceptance_is_not_lossless(
@@ -115,7 +115,7 @@ def test_synthetic_acceptance_is_not_lossless(
     found = by_check(pool, plain_llama, server, FEW)
     server.stop()
     for check in ("verifier", "unusual tokens"):
-        assert found[check].outcome is Outcome.FAILS, found[check].sentence
+        assert found[check].outcome is Outcome.FAILS, found[check].detail
     assert found["counters"].outcome is Outcome.HOLDS, "it counts what it accepts"
     assert exit_code(found.values()) == 1
 
@@ -128,16 +128,16 @@ def test_the_command_writes_the_same_lines_as_json_and_as_html(tmp_path: Path) -
     assert done.returncode == 0, done.stdout
     written = json.loads(done.stdout)
     assert written["exit_code"] == 0
-    assert {one["outcome"] for one in written["findings"]} == {"holds", "not reported"}
-    (sampling,) = (one for one in written["findings"] if one["check"] == "sampling")
-    assert {"p_value", "answers_each", "noticed_share"} <= set(sampling["figures"])
+    assert {one["outcome"] for one in written["checks"]} == {"holds", "not reported"}
+    (sampling,) = (one for one in written["checks"] if one["name"] == "sampling")
+    assert {"p_value", "answers_each", "noticed_share"} <= set(sampling["found"])
     text = page.read_text(encoding="utf-8")
-    assert all(html.escape(one["title"]) in text for one in written["findings"])
+    assert all(html.escape(one["title"]) in text for one in written["checks"])
 
 
 def test_one_wrong_verdict_of_a_real_trace_is_found(draft_server: Server) -> None:
     found = asyncio.run(ask_speculating(draft_server.url, None, FEW, print))
-    assert verdicts(found).outcome is Outcome.HOLDS, verdicts(found).sentence
+    assert verdicts(found).outcome is Outcome.HOLDS, verdicts(found).detail
     traces = list(found.traces)
     place = next(
         number
@@ -147,7 +147,7 @@ def test_one_wrong_verdict_of_a_real_trace_is_found(draft_server: Server) -> Non
     traces[place] = with_one_wrong_verdict(traces[place])
     spoilt = verdicts(replace(found, traces=tuple(traces)))
     assert spoilt.outcome is Outcome.FAILS
-    assert spoilt.figures["contradictions"] == 1, spoilt.sentence
+    assert spoilt.found["contradictions"] == 1, spoilt.detail
 
 
 def with_one_wrong_verdict(trace: Trace) -> Trace:
@@ -169,7 +169,7 @@ def test_wrong_sampling_of_the_stock_cpu_build_is_noticed(
     server = start(speculating())
     found = by_check(pool, baseline_server, server, SIZE)
     server.stop()
-    assert found["sampling"].outcome is Outcome.FAILS, found["sampling"].sentence
+    assert found["sampling"].outcome is Outcome.FAILS, found["sampling"].detail
     assert found["greedy"].outcome is Outcome.HOLDS
 
 
@@ -179,7 +179,7 @@ def test_another_model_as_baseline_is_noticed(
     small = start(ServerSpec(LAUNCHER, str(DEMO_DRAFT)))
     found = by_check(pool, small, draft_server, FEW)
     small.stop()
-    assert found["greedy"].outcome is Outcome.FAILS, found["greedy"].sentence
+    assert found["greedy"].outcome is Outcome.FAILS, found["greedy"].detail
 
 
 def test_a_swapped_tokenizer_is_noticed(
@@ -199,7 +199,7 @@ def test_a_swapped_tokenizer_is_noticed(
     server = start(ServerSpec(LAUNCHER, str(model), Method.NGRAM, k=4))
     found = by_check(pool, baseline_server, server, FEW)
     server.stop()
-    assert found["greedy"].outcome is Outcome.FAILS, found["greedy"].sentence
+    assert found["greedy"].outcome is Outcome.FAILS, found["greedy"].detail
 
 
 def test_counters_that_are_off_are_not_measured(

@@ -8,7 +8,7 @@ from specviz.trace import Fidelity
 from specviz.verify.evidence import Speculated
 from specviz.verify.finding import Finding, Outcome
 
-CHECK, TITLE = "counters", "Steps add up to the server's counters"
+NAME, TITLE = "counters", "Steps add up to the server's counters"
 
 
 def counts(found: Speculated) -> Finding:
@@ -17,17 +17,17 @@ def counts(found: Speculated) -> Finding:
     server = found.answered.server
     if found.before is None or found.after is None:
         sentence = f"The server at {server.url} has no speculation counters on /metrics."
-        return Finding(CHECK, TITLE, Outcome.NOT_MEASURED, sentence)
+        return Finding(NAME, TITLE, Outcome.NOT_MEASURED, sentence)
     counted = found.after - found.before
     if counted.went_back:
         sentence = "The counters went back: the server was started again meanwhile."
-        return Finding(CHECK, TITLE, Outcome.NOT_MEASURED, sentence)
+        return Finding(NAME, TITLE, Outcome.NOT_MEASURED, sentence)
     inferred = sum(trace.fidelity is Fidelity.INFERRED for trace in found.traces)
     if inferred:
         sentence = (
             f"{inferred} of {len(found.traces)} answers came without counts. {server.advice or ''}"
         )
-        return Finding(CHECK, TITLE, Outcome.NOT_MEASURED, sentence.strip())
+        return Finding(NAME, TITLE, Outcome.NOT_MEASURED, sentence.strip())
     drafting = [step for trace in found.traces for step in trace.steps if step.drafted]
     shown = {
         "num_drafts": len(drafting),
@@ -38,20 +38,16 @@ def counts(found: Speculated) -> Finding:
     emitted = sum(len(trace.emitted) for trace in found.traces)
     if found.output_tokens is not None:
         shown["emitted_tokens"], theirs["emitted_tokens"] = emitted, found.output_tokens
-    figures = {
-        **shown,
-        **{f"server_{name}": value for name, value in theirs.items()},
-        "requests": len(found.traces),
-    }
+    figures = {**shown, "requests": len(found.traces)}
     sums = _sums(shown)
     if shown == theirs:
         sentence = f"{sums} of {len(found.traces)} answers: as the server counted them."
-        return Finding(CHECK, TITLE, Outcome.HOLDS, sentence, figures)
+        return Finding(NAME, TITLE, Outcome.HOLDS, sentence, figures, theirs)
     sentence = (
         f"The answers show {sums}; the server counted {_sums(theirs)}. Verify a server that nobody "
         "else uses meanwhile."
     )
-    return Finding(CHECK, TITLE, Outcome.FAILS, sentence, figures)
+    return Finding(NAME, TITLE, Outcome.FAILS, sentence, figures, theirs)
 
 
 def _sums(counted: Mapping[str, int]) -> str:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from specviz.analysis.lossless import compare
 from specviz.analysis.text import counted
 from specviz.verify.evidence import Greedy
-from specviz.verify.finding import Finding, Outcome
+from specviz.verify.finding import Figure, Finding, Outcome
 
 NEAR_TIE = 0.125
 """Difference of log-probabilities: the step between bfloat16 logits of 16 to 32."""
@@ -29,7 +29,7 @@ class Match(StrEnum):
 
 
 def greedy(
-    check: str, title: str, baseline: Sequence[Greedy], speculating: Sequence[Greedy]
+    name: str, title: str, baseline: Sequence[Greedy], speculating: Sequence[Greedy]
 ) -> Finding:
     """Both in the order of the same prompts."""
     pairs = list(zip(baseline, speculating, strict=True))
@@ -39,23 +39,25 @@ def greedy(
     figures = {"answers": len(pairs), "tokens": tokens} | {
         match.value.replace(" ", "_"): counts[match] for match in Match
     }
+    tied = max(1, int(MOST_TIED * len(pairs)))
+    expected: dict[str, Figure] = {"parted": 0, "near_ties": f"at most {tied}"}
     said = f"{counts[Match.EQUAL]} of {counted(len(pairs), 'answer')} equal over {tokens:,} tokens"
     if counts[Match.NEAR_TIE]:
         said = f"{said}, {counts[Match.NEAR_TIE]} parted at a near tie"
     if counts[Match.PARTED]:
         first = next(reason for match, reason in matches if match is Match.PARTED)
         sentence = f"{said}, {counts[Match.PARTED]} parted. The first: {first}."
-        return Finding(check, title, Outcome.FAILS, sentence, figures)
-    if counts[Match.NEAR_TIE] > max(1, MOST_TIED * len(pairs)):
+        return Finding(name, title, Outcome.FAILS, sentence, figures, expected)
+    if counts[Match.NEAR_TIE] > tied:
         sentence = f"{said}: too many for rounding, so the models probably differ."
-        return Finding(check, title, Outcome.FAILS, sentence, figures)
+        return Finding(name, title, Outcome.FAILS, sentence, figures, expected)
     if counts[Match.NOT_JUDGED]:
         sentence = (
             f"{said}; {counts[Match.NOT_JUDGED]} parted, and the baseline reports no "
             "log-probabilities, by which a near tie differs from a mistake."
         )
-        return Finding(check, title, Outcome.NOT_MEASURED, sentence, figures)
-    return Finding(check, title, Outcome.HOLDS, f"{said}.", figures)
+        return Finding(name, title, Outcome.NOT_MEASURED, sentence, figures, expected)
+    return Finding(name, title, Outcome.HOLDS, f"{said}.", figures, expected)
 
 
 def matched(baseline: Greedy, speculating: Greedy) -> tuple[Match, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from specviz.servers.client.probe import FoundServer
 from specviz.verify.finding import Finding, Outcome
 
-CHECK, TITLE = "identity", "A baseline, and a server that speculates"
+NAME, TITLE = "identity", "A baseline, and a server that speculates"
 
 
 def identity(baseline: FoundServer, speculating: FoundServer) -> Finding:
@@ -20,10 +20,10 @@ def identity(baseline: FoundServer, speculating: FoundServer) -> Finding:
     }
     if baseline.capabilities.speculates:
         sentence = f"The baseline at {baseline.url} speculates too: name a server that does not."
-        return Finding(CHECK, TITLE, Outcome.FAILS, sentence, figures)
+        return Finding(NAME, TITLE, Outcome.FAILS, sentence, figures)
     if found.speculates is False:
         sentence = f"The server at {speculating.url} drafts nothing: start it with speculation."
-        return Finding(CHECK, TITLE, Outcome.FAILS, sentence, figures)
+        return Finding(NAME, TITLE, Outcome.FAILS, sentence, figures)
     drafts = f"{figures['method'] or 'a method it does not report'}"
     k = f", K {found.k}" if found.k else ""
     sentence = (
@@ -31,5 +31,5 @@ def identity(baseline: FoundServer, speculating: FoundServer) -> Finding:
     )
     if found.speculates is None:
         sentence = f"{sentence} Whether it speculates at all, it does not report."
-        return Finding(CHECK, TITLE, Outcome.NOT_MEASURED, sentence, figures)
-    return Finding(CHECK, TITLE, Outcome.HOLDS, sentence, figures)
+        return Finding(NAME, TITLE, Outcome.NOT_MEASURED, sentence, figures)
+    return Finding(NAME, TITLE, Outcome.HOLDS, sentence, figures)

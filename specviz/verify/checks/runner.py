@@ -5,7 +5,7 @@ from __future__ import annotations
 from specviz.servers.client.probe import FoundServer
 from specviz.verify.finding import Finding, Outcome
 
-CHECK, TITLE = "runner", "The software, its version and its model runner"
+NAME, TITLE = "runner", "The software, its version and its model runner"
 
 
 def runner(baseline: FoundServer, speculating: FoundServer) -> Finding:
@@ -25,8 +25,8 @@ def runner(baseline: FoundServer, speculating: FoundServer) -> Finding:
     sentences += found.hidden
     if speculating.dialect.trace is not None and found.runner is None:
         sentences.append("Which model runner it has, it says only with specviz's plugin.")
-        return Finding(CHECK, TITLE, Outcome.NOT_MEASURED, " ".join(sentences), figures)
-    return Finding(CHECK, TITLE, Outcome.HOLDS, " ".join(sentences), figures)
+        return Finding(NAME, TITLE, Outcome.NOT_MEASURED, " ".join(sentences), figures)
+    return Finding(NAME, TITLE, Outcome.HOLDS, " ".join(sentences), figures)
 
 
 def _name(server: FoundServer) -> str:

@@ -9,23 +9,23 @@ from specviz.verify.evidence import Answered, Drawn
 from specviz.verify.finding import Finding, Outcome
 from specviz.verify.same_distribution import ALPHA, Asked, same_distribution
 
-CHECK, TITLE = "sampling", "Sampled answers follow the baseline's distribution"
+NAME, TITLE = "sampling", "Sampled answers follow the baseline's distribution"
 
 
 def sampled(baseline: Answered, speculating: Answered, temperature: float) -> Finding:
     prompts = compared(baseline, speculating)
     if not prompts:
         sentence = "No sampled answers came back."
-        return Finding(CHECK, TITLE, Outcome.NOT_MEASURED, sentence)
+        return Finding(NAME, TITLE, Outcome.NOT_MEASURED, sentence)
     found = same_distribution(prompts)
     figures = {
         "temperature": temperature,
         "prompts": len(prompts),
         "answers_each": found.answers,
         "p_value": found.p_value,
-        "alpha": ALPHA,
         "noticed_share": found.noticed_share,
     }
+    expected = {"p_value": f"at least {ALPHA:g}"}
     power = (
         "too few to notice even a server that never samples"
         if found.noticed_share is None
@@ -38,10 +38,10 @@ def sampled(baseline: Answered, speculating: Answered, temperature: float) -> Fi
             f"They do not: {asked} differ more than when they are shuffled "
             f"(p = {found.p_value:.4f})."
         )
-        return Finding(CHECK, TITLE, Outcome.FAILS, sentence, figures)
+        return Finding(NAME, TITLE, Outcome.FAILS, sentence, figures, expected)
     sentence = f"No difference in {asked} (p = {found.p_value:.2f}); {power}."
     outcome = Outcome.NOT_MEASURED if found.noticed_share is None else Outcome.HOLDS
-    return Finding(CHECK, TITLE, outcome, sentence, figures)
+    return Finding(NAME, TITLE, outcome, sentence, figures, expected)
 
 
 def compared(baseline: Answered, speculating: Answered) -> list[Asked]:

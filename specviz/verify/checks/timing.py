@@ -8,7 +8,7 @@ from statistics import median
 from specviz.verify.evidence import Timing
 from specviz.verify.finding import Finding, Outcome
 
-CHECK, TITLE = "timing", "Times agree with the server's own"
+NAME, TITLE = "timing", "Times agree with the server's own"
 
 ALLOWED_MS, ALLOWED_SHARE = 20.0, 0.1
 """What the way to the server and back may add to a request."""
@@ -21,26 +21,29 @@ def timing(name: str, timed: Timing) -> Finding:
     server was stopped is in one of them."""
     if timed.server is None:
         sentence = f"{name} does not report the times of its requests."
-        return Finding(CHECK, TITLE, Outcome.NOT_REPORTED, sentence)
+        return Finding(NAME, TITLE, Outcome.NOT_REPORTED, sentence)
     if any(one.requests != 1 for one in timed.server):
         sentence = (
             "The server's count of finished requests did not grow by one with every request: "
             "verify a server that nobody else uses meanwhile."
         )
-        return Finding(CHECK, TITLE, Outcome.NOT_MEASURED, sentence)
+        return Finding(NAME, TITLE, Outcome.NOT_MEASURED, sentence)
     asked = len(timed.client)
-    figures, wrong, parts = dict[str, float | int](requests=asked), list[str](), []
+    figures, expected = dict[str, float | int](requests=asked), dict[str, str]()
+    wrong, parts = list[str](), []
     for label, read in (("ttft", attrgetter("ttft_s")), ("e2el", attrgetter("e2el_s"))):
         ours = [1000 * read(one) for one in timed.client]
         theirs = [1000 * read(one) for one in timed.server]
         here, there = median(ours), median(theirs)
+        most = ALLOWED_MS + ALLOWED_SHARE * there
         figures |= {f"{label}_ms": here, f"server_{label}_ms": there}
+        expected[f"{label}_ms"] = f"the server's, up to {most:.0f} ms more"
         parts.append(f"{label.upper()} {here:,.0f} ms here, {there:,.0f} ms there")
         more = median(one - other for one, other in zip(ours, theirs, strict=True))
-        if not -CLOCKS_MS <= more <= ALLOWED_MS + ALLOWED_SHARE * there:
+        if not -CLOCKS_MS <= more <= most:
             wrong.append(label.upper())
     said = f"{'; '.join(parts)} (medians of {asked} requests)"
     if wrong:
         sentence = f"{' and '.join(wrong)} differ: {said}. The way to the server takes the rest."
-        return Finding(CHECK, TITLE, Outcome.FAILS, sentence, figures)
-    return Finding(CHECK, TITLE, Outcome.HOLDS, f"{said}.", figures)
+        return Finding(NAME, TITLE, Outcome.FAILS, sentence, figures, expected)
+    return Finding(NAME, TITLE, Outcome.HOLDS, f"{said}.", figures, expected)

@@ -8,7 +8,7 @@ from specviz.analysis.interval import ratio_replicates
 from specviz.verify.evidence import Speculated, TracingCost
 from specviz.verify.finding import Figure, Finding, Outcome
 
-CHECK, TITLE = "tracing cost", "What a trace costs"
+NAME, TITLE = "tracing cost", "What a trace costs"
 
 
 def tracing_cost(found: Speculated) -> Finding:
@@ -16,11 +16,11 @@ def tracing_cost(found: Speculated) -> Finding:
     server = found.answered.server
     if server.dialect.trace is None:
         sentence = f"{server.dialect.name} has no tracing."
-        return Finding(CHECK, TITLE, Outcome.NOT_REPORTED, sentence)
+        return Finding(NAME, TITLE, Outcome.NOT_REPORTED, sentence)
     if not found.tracing:
         reason = server.capabilities.tracing_reason or "it does not say why"
         sentence = f"The server does not trace: {reason.rstrip('.')}."
-        return Finding(CHECK, TITLE, Outcome.NOT_MEASURED, sentence)
+        return Finding(NAME, TITLE, Outcome.NOT_MEASURED, sentence)
     parts, figures = [], dict[str, Figure]()
     for cost in found.tracing:
         ratio, low, high = _ratio(cost)
@@ -34,7 +34,7 @@ def tracing_cost(found: Speculated) -> Finding:
     sentence = (
         f"Time per token with a trace: {', '.join(parts)}. Requests without one are not traced."
     )
-    return Finding(CHECK, TITLE, Outcome.HOLDS, sentence, figures)
+    return Finding(NAME, TITLE, Outcome.HOLDS, sentence, figures)
 
 
 def _ratio(cost: TracingCost) -> tuple[float, float | None, float | None]:

@@ -8,7 +8,7 @@ from specviz.trace import Fidelity, Step, TokenDecision, Trace, Verdict
 from specviz.verify.evidence import Speculated
 from specviz.verify.finding import Finding, Outcome
 
-CHECK, TITLE = "verdicts", "Every verdict follows from its probabilities"
+NAME, TITLE = "verdicts", "Every verdict follows from its probabilities"
 
 ROUNDING = 1e-4
 """Probabilities are 32-bit, and ratios of small ones lose digits."""
@@ -20,9 +20,9 @@ def verdicts(found: Speculated) -> Finding:
     if not traced:
         if server.dialect.trace is None:
             sentence = f"{server.dialect.name} does not report its decisions."
-            return Finding(CHECK, TITLE, Outcome.NOT_REPORTED, sentence)
+            return Finding(NAME, TITLE, Outcome.NOT_REPORTED, sentence)
         sentence = f"No answer was traced. {server.advice or ''}".strip()
-        return Finding(CHECK, TITLE, Outcome.NOT_MEASURED, sentence)
+        return Finding(NAME, TITLE, Outcome.NOT_MEASURED, sentence)
     judged = [
         token
         for trace in traced
@@ -34,11 +34,12 @@ def verdicts(found: Speculated) -> Finding:
     rule = server.capabilities.verifier
     wrong = list(contradictions(traced, blockwise=rule is not None and rule.name == "block"))
     figures = {"judged": len(judged), "drawn": drawn, "contradictions": len(wrong)}
+    expected = {"contradictions": 0}
     if wrong:
         sentence = f"{len(wrong):,} of {len(judged):,} do not. The first: {wrong[0]}."
-        return Finding(CHECK, TITLE, Outcome.FAILS, sentence, figures)
+        return Finding(NAME, TITLE, Outcome.FAILS, sentence, figures, expected)
     sentence = f"{len(judged):,} verdicts do, {drawn:,} of them drawn with a random number."
-    return Finding(CHECK, TITLE, Outcome.HOLDS, sentence, figures)
+    return Finding(NAME, TITLE, Outcome.HOLDS, sentence, figures, expected)
 
 
 def contradictions(traces: Sequence[Trace], *, blockwise: bool = False) -> Iterator[str]:

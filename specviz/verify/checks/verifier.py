@@ -5,7 +5,7 @@ from __future__ import annotations
 from specviz.servers.client.probe import FoundServer
 from specviz.verify.finding import Finding, Outcome
 
-CHECK, TITLE = "verifier", "The rule by which drafts are accepted is lossless"
+NAME, TITLE = "verifier", "The rule by which drafts are accepted is lossless"
 
 
 def verifier(speculating: FoundServer) -> Finding:
@@ -14,10 +14,11 @@ def verifier(speculating: FoundServer) -> Finding:
     if rule is None:
         if speculating.dialect.trace is not None:
             sentence = f"{name} says by which rule it accepts drafts only with specviz's plugin."
-            return Finding(CHECK, TITLE, Outcome.NOT_MEASURED, sentence)
+            return Finding(NAME, TITLE, Outcome.NOT_MEASURED, sentence)
         sentence = f"{name} does not report its rule."
-        return Finding(CHECK, TITLE, Outcome.NOT_REPORTED, sentence)
+        return Finding(NAME, TITLE, Outcome.NOT_REPORTED, sentence)
     outcome = {True: Outcome.HOLDS, False: Outcome.FAILS, None: Outcome.NOT_MEASURED}
     sentence = f"{rule.name}, {rule.verdict}: {rule.note}"
     figures = {"verifier": rule.name, "verdict": rule.verdict}
-    return Finding(CHECK, TITLE, outcome[rule.is_lossless], sentence, figures)
+    expected = {"verdict": "lossless"}
+    return Finding(NAME, TITLE, outcome[rule.is_lossless], sentence, figures, expected)

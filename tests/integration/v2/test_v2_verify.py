@@ -42,9 +42,9 @@ def test_all_of_it_holds_on_v2(log_dir: Path, tmp_path: Path) -> None:
     with v2_variables(), running(plain, log_dir) as baseline, running(drafting, log_dir) as server:
         findings = list(verify(Pair(baseline.url, server.url), SIZE, pool, print))
     pool.close()
-    found = {one.check: one for one in findings}
-    assert exit_code(findings) == 0, [one.sentence for one in findings]
-    assert {one.outcome for one in findings} == {Outcome.HOLDS}, [one.sentence for one in findings]
-    assert found["runner"].figures["runner"] == found["runner"].figures["baseline_runner"] == "v2"
-    assert found["counters"].figures["num_draft_tokens"] > 50
-    assert found["verdicts"].figures["drawn"] > 5
+    found = {one.name: one for one in findings}
+    assert exit_code(findings) == 0, [one.detail for one in findings]
+    assert {one.outcome for one in findings} == {Outcome.HOLDS}, [one.detail for one in findings]
+    assert found["runner"].found["runner"] == found["runner"].found["baseline_runner"] == "v2"
+    assert found["counters"].found["num_draft_tokens"] > 50
+    assert found["verdicts"].found["drawn"] > 5

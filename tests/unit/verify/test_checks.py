@@ -62,7 +62,7 @@ def test_servers_that_agree_hold_on_every_line() -> None:
         tracing_cost(speculated()),
         timing("vLLM", speculated().timing),
     ]
-    assert [one.outcome for one in found] == [Outcome.HOLDS] * 8, [one.sentence for one in found]
+    assert [one.outcome for one in found] == [Outcome.HOLDS] * 8, [one.detail for one in found]
     assert exit_code(found) == 0
 
 
@@ -83,15 +83,15 @@ def test_the_runner_is_named_and_so_is_a_baseline_that_has_another() -> None:
     other = replace(BASELINE, capabilities=replace(BASELINE.capabilities, version="0.33.0"))
     found = runner(other, SPECULATING)
     assert found.outcome is Outcome.HOLDS
-    assert "vLLM 0.32.0 with its V2 model runner" in found.sentence
-    assert "another one: vLLM 0.33.0" in found.sentence
-    assert "another one" not in runner(SPECULATING, SPECULATING).sentence
-    assert (found.figures["runner"], found.figures["baseline_version"]) == ("v2", "0.33.0")
+    assert "vLLM 0.32.0 with its V2 model runner" in found.detail
+    assert "another one: vLLM 0.33.0" in found.detail
+    assert "another one" not in runner(SPECULATING, SPECULATING).detail
+    assert (found.found["runner"], found.found["baseline_version"]) == ("v2", "0.33.0")
 
 
 def test_what_keeps_decisions_out_of_the_traces_is_said() -> None:
     sharded = server(speculates=True, tracing=True, runner="v2", hidden=("Sharded.",))
-    assert runner(BASELINE, sharded).sentence.endswith("Sharded.")
+    assert runner(BASELINE, sharded).detail.endswith("Sharded.")
 
 
 def test_only_the_plugin_names_the_runner_and_the_rule() -> None:
@@ -110,7 +110,7 @@ def test_only_the_plugin_names_the_runner_and_the_rule() -> None:
 def test_a_rule_that_is_not_lossless_fails(rule: str, outcome: Outcome) -> None:
     found = verifier(server(speculates=True, verifier=named_rule(rule)))
     assert found.outcome is outcome
-    assert found.sentence.startswith(rule)
+    assert found.detail.startswith(rule)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_rule_that_is_not_lossless_fails(rule: str, outcome: Outcome) -> None:
 def test_sums_are_the_counters(changes, outcome: Outcome, words: str) -> None:
     found = counts(speculated(**changes))
     assert found.outcome is outcome
-    assert words in found.sentence
+    assert words in found.detail
 
 
 ACCEPTED, REJECTED, UNVERIFIED = Verdict.ACCEPTED, Verdict.REJECTED, Verdict.UNVERIFIED
@@ -154,8 +154,8 @@ def test_one_wrong_verdict_is_found_and_named(drafted, words: str) -> None:
     spoilt = replace(GREEDY_STEP, drafted=tuple(drafted))
     found = verdicts(speculated(traced(spoilt, DRAWN_STEP)))
     assert found.outcome is Outcome.FAILS
-    assert words in found.sentence
-    assert "step 1 of request specviz-1" in found.sentence
+    assert words in found.detail
+    assert "step 1 of request specviz-1" in found.detail
 
 
 def test_of_two_equal_first_choices_either_may_be_accepted() -> None:
@@ -186,7 +186,7 @@ def test_answers_may_part_at_a_near_tie_only() -> None:
     assert compared(plain((11, 77, 13, 14)), traced()).outcome is Outcome.FAILS
     unknown = compared(plain((11, 77, 13, 14)), traced(), gaps=())
     assert unknown.outcome is Outcome.NOT_MEASURED
-    assert "near tie" in unknown.sentence
+    assert "near tie" in unknown.detail
 
 
 def test_many_near_ties_are_another_model() -> None:
@@ -194,7 +194,7 @@ def test_many_near_ties_are_another_model() -> None:
     few = greedy("greedy", "Greedy answers", [*ended, *of(plain()) * 9], whole * 10)
     many = greedy("greedy", "Greedy answers", [*ended * 3, *of(plain()) * 7], whole * 10)
     assert (few.outcome, many.outcome) == (Outcome.HOLDS, Outcome.FAILS)
-    assert "too many for rounding" in many.sentence
+    assert "too many for rounding" in many.detail
 
 
 def test_an_answer_may_end_early_at_a_near_tie_only() -> None:
@@ -205,14 +205,14 @@ def test_an_answer_may_end_early_at_a_near_tie_only() -> None:
 def test_another_tokenizer_is_seen() -> None:
     """It reads the prompt as other tokens, or writes the same tokens as another text."""
     other_prompt = compared(plain(prompt_ids=(1, 2)), traced())
-    assert "different tokens" in other_prompt.sentence
+    assert "different tokens" in other_prompt.detail
     steps = [
         replace(step, emitted=tuple(replace(token, text="?") for token in step.emitted))
         for step in traced().steps
     ]
     other_text = compared(plain(), traced(*steps))
     assert (other_text.outcome, other_prompt.outcome) == (Outcome.FAILS, Outcome.FAILS)
-    assert "another text" in other_text.sentence
+    assert "another text" in other_text.detail
 
 
 def test_sampled_answers_of_another_distribution_fail(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +221,7 @@ def test_sampled_answers_of_another_distribution_fail(monkeypatch: pytest.Monkey
     drawn = [tuple(map(tuple, rng.integers(10, 40, (60, 4)).tolist())) for _ in range(2)]
     baseline = answered(BASELINE, plain(), drawn[0])
     same = sampled(baseline, answered(SPECULATING, plain(), drawn[1]), 1)
-    assert same.outcome is Outcome.HOLDS, same.sentence
+    assert same.outcome is Outcome.HOLDS, same.detail
     repeated = (tuple(traced().token_ids),) * 60
     other = sampled(baseline, answered(SPECULATING, plain(), repeated), 1)
     assert other.outcome is Outcome.FAILS
@@ -252,7 +252,7 @@ def test_times_are_inside_the_clients(of_both: Timing, outcome: Outcome) -> None
 
 def test_the_price_of_a_trace_has_its_interval() -> None:
     found: Speculated = speculated()
-    figures = tracing_cost(found).figures
+    figures = tracing_cost(found).found
     low, ratio, high = (figures[f"batch_1{end}"] for end in ("_low", "", "_high"))
     assert ratio == pytest.approx(1.09)
     assert low < ratio < high

@@ -13,7 +13,14 @@ from specviz.verify.finding import Finding, Outcome
 SCHEMA = Path(__file__).parents[3] / "docs" / "schemas" / "verify.schema.json"
 
 FINDINGS = [
-    Finding("counters", "Steps add up", Outcome.HOLDS, "They do.", {"num_drafts": 3, "p": None}),
+    Finding(
+        "counters",
+        "Steps add up",
+        Outcome.HOLDS,
+        "They do.",
+        {"num_drafts": 3, "p": None},
+        {"num_drafts": 3},
+    ),
     Finding("greedy", "Equal", Outcome.FAILS, "<script>alert(1)</script> parts.", {"ratio": 0.5}),
     Finding("verdicts", "Verdicts", Outcome.NOT_REPORTED, "It does not report them."),
 ]
@@ -22,7 +29,9 @@ FINDINGS = [
 def test_the_document_keeps_to_its_schema() -> None:
     found = document(FINDINGS)
     Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(found)
-    assert found["exit_code"] == 1
+    assert (found["exit_code"], found["holds"]) == (1, False)
+    assert [one["holds"] for one in found["checks"]] == [True, False, None]
+    assert found["checks"][0]["expected"] == {"num_drafts": 3}
     assert json.loads(json.dumps(found)) == found
 
 
