@@ -39,7 +39,7 @@ def main() -> None:
         plan = of_method("plan.toml", options.method)
         made = ["policy", "--benchmark", sweep, "--slo", f"tpot_ms={plan['slo']['tpot_ms']}"]
         made += [] if options.by_temperature else ["--mixed"]
-        found = specviz(db, *made, "--schedule", "vllm")
+        found = specviz(db, *made, "--vllm")
         (folder / "policy.toml").write_text(found["policy_toml"], encoding="utf-8")
         schedule = json.loads(found["schedule"]["option"])
         ranges = schedule["num_speculative_tokens_per_batch_size"]

@@ -1,4 +1,4 @@
-"""`specviz policy`: K by temperature and load, from a sweep or a file, and as servers take it.
+"""`specviz policy`: K by temperature and load, from a sweep or a file, and as others take it.
 
 The JSON is one object (`docs/schemas/policy.schema.json`):
 
@@ -6,13 +6,15 @@ The JSON is one object (`docs/schemas/policy.schema.json`):
                             each rests on, notes; null for a policy that was read from a file
     policy                  num_speculative_tokens, requests_running, hold_steps, rows
     policy_toml             the same as a file
-    schedule                of --schedule: framework, version, option, files, cannot, warnings; null
-                            without
+    schedule                of --vllm, --sglang, --tensorrt-llm: framework, version, option, files,
+                            cannot, warnings; null without
+    litellm                 of --litellm: model, plain, speculating, refused, files; null without
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -57,10 +59,15 @@ def policy(
     policy_file: Annotated[
         Path | None, typer.Option("--policy", help="A policy file, instead of --benchmark.")
     ] = None,
-    schedule: Annotated[
-        str | None,
-        typer.Option(help="As a server's own schedule: vllm, sglang or tensorrt-llm."),
-    ] = None,
+    vllm: Annotated[bool, typer.Option("--vllm", help="As vLLM's own schedule.")] = False,
+    sglang: Annotated[bool, typer.Option("--sglang", help="As SGLang's.")] = False,
+    tensorrt_llm: Annotated[
+        bool, typer.Option("--tensorrt-llm", help="As TensorRT-LLM's.")
+    ] = False,
+    litellm: Annotated[
+        bool,
+        typer.Option("--litellm", help="As files of a LiteLLM proxy for the servers with a name."),
+    ] = False,
     version: Annotated[
         str | None, typer.Option(help="Version of that server (default: newest).")
     ] = None,
@@ -71,17 +78,27 @@ def policy(
     db: DbOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Turn a sweep over K, load and temperature into a table of K, or into a server's schedule."""
+    """Turn a sweep over K, load and temperature into a table of K, a server's schedule or a proxy's
+    rule."""
+    schedules = {"vllm": vllm, "sglang": sglang, "tensorrt-llm": tensorrt_llm}
+    framework = next((name for name, wanted in schedules.items() if wanted), None)
+    if [*schedules.values(), litellm].count(True) > 1:
+        raise UsageError("Choose one of --vllm, --sglang, --tensorrt-llm and --litellm.")
     if (benchmark is None) == (policy_file is None):
         raise UsageError("Name a measured sweep with --benchmark, or a file with --policy.")
-    if schedule is None and (version is not None or temperature is not None):
-        raise UsageError("--version and --temperature are of a schedule: add --schedule.")
+    if framework is None and (version is not None or temperature is not None):
+        raise UsageError(
+            "--version and --temperature are of a schedule: add --vllm, --sglang or --tensorrt-llm."
+        )
     benchmark_id, table, found = _policy(benchmark, method, slo, mixed, hold_steps, policy_file, db)
-    scheduled = _schedule(found, schedule, temperature, version) if schedule else None
+    scheduled = _schedule(found, framework, temperature, version) if framework else None
+    proxy = _proxy(found, db) if litellm else None
     if out is not None:
         _write(found, out)
     if as_json:
-        print(_json(benchmark_id, table, found, scheduled))
+        print(_json(benchmark_id, table, found, scheduled, proxy))
+    elif proxy is not None:
+        _print_files(proxy["files"])
     elif scheduled is not None:
         _print_schedule(scheduled, temperature)
     elif table is not None:
@@ -150,6 +167,15 @@ def _schedule(
     return schedule_of(framework, found, temperature or 0.0, version=version)
 
 
+def _proxy(found: Policy, db: Location | None) -> dict[str, Any]:
+    from specviz.commands.servers.fleet import checked_fleet
+    from specviz.fleet.routing.litellm import litellm_files
+    from specviz.fleet.routing.route import route_of
+
+    route = route_of(checked_fleet(db))
+    return {**route.to_dict(), "files": litellm_files(route, found)}
+
+
 def _write(found: Policy, path: Path) -> None:
     from specviz.deploy.files import write
 
@@ -167,6 +193,7 @@ def _json(
     table: PolicyTable | None,
     found: Policy,
     scheduled: Schedule | None,
+    proxy: dict[str, Any] | None,
 ) -> str:
     from specviz.sweep.policy import as_document
 
@@ -176,6 +203,7 @@ def _json(
         "policy": asdict(found),
         "policy_toml": _toml(found),
         "schedule": scheduled and scheduled.to_dict(),
+        "litellm": proxy,
     }
     return json.dumps(document, ensure_ascii=False, indent=2)
 
@@ -195,5 +223,9 @@ def _print_schedule(found: Schedule, temperature: float | None) -> None:
     for remark in found.remarks:
         typer.echo(f"! {remark.text}\n  {remark.url or remark.source}", err=True)
     print(found.option)
-    for name, text in found.files.items():
+    _print_files(found.files)
+
+
+def _print_files(files: Mapping[str, str]) -> None:
+    for name, text in files.items():
         print(f"# {name}\n{text}", end="")

@@ -49,15 +49,8 @@ def route(
         paths = write(litellm_files(found, rule), litellm)
         argv = ["litellm", "--config", str(paths[0]), "--host", "127.0.0.1", "--port", "4000"]
     if as_json:
-        names = {
-            "model": found.model,
-            "plain": [server.name for server in found.plain],
-            "speculating": [server.name for server in found.speculating],
-            "refused": list(found.refused),
-            "files": [str(path) for path in paths],
-            "command": argv,
-        }
-        print(json.dumps(names, ensure_ascii=False, indent=2))
+        document = {**found.to_dict(), "files": [str(path) for path in paths], "command": argv}
+        print(json.dumps(document, ensure_ascii=False, indent=2))
         return
     for path in paths:
         print(path)

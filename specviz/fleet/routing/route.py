@@ -26,6 +26,15 @@ class Route:
     speculating: tuple[NamedServer, ...]
     refused: tuple[str, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: servers by their names."""
+        return {
+            "model": self.model,
+            "plain": [server.name for server in self.plain],
+            "speculating": [server.name for server in self.speculating],
+            "refused": list(self.refused),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class RoutingRow:

@@ -58,7 +58,7 @@ def test_a_sweep_becomes_a_file_and_the_file_a_schedule(
     assert [row.temperature for row in written.rows] == [0.0, 0.7, None]
     with pytest.raises(UsageError, match="exists: name another"):
         said(capsys, *asked, "-o", str(out))
-    said_of_file = document(capsys, "--policy", str(out), "--schedule", "vllm")
+    said_of_file = document(capsys, "--policy", str(out), "--vllm")
     assert said_of_file["measured"] is None
     assert json.loads(said_of_file["schedule"]["option"]) == {
         "num_speculative_tokens": 5,
@@ -86,7 +86,7 @@ def test_mixed_temperatures_have_one_k(capsys: pytest.CaptureFixture[str], db: s
 
 
 def test_a_schedule_can_be_piped(capsys: pytest.CaptureFixture[str], db: str) -> None:
-    asked = ["--benchmark", BY_LOAD, "--db", db, "--schedule", "sglang", "--temperature", "0.7"]
+    asked = ["--benchmark", BY_LOAD, "--db", db, "--sglang", "--temperature", "0.7"]
     app(args=asked, standalone_mode=False)
     captured = capsys.readouterr()
     assert captured.out.startswith("--speculative-adaptive ")
@@ -102,7 +102,8 @@ def test_a_schedule_can_be_piped(capsys: pytest.CaptureFixture[str], db: str) ->
         (["--policy", "nowhere.toml"], "Cannot read the policy nowhere"),
         (["--policy", "p", "--slo", "tpot_ms=3"], "choose from a sweep"),
         (["--policy", "p", "--mixed"], "choose from a sweep"),
-        (["--policy", "p", "--temperature", "1"], "are of a schedule: add --schedule"),
+        (["--policy", "p", "--temperature", "1"], "are of a schedule: add --vllm, "),
+        (["--policy", "p", "--vllm", "--litellm"], "Choose one of --vllm, --sglang"),
     ],
 )
 def test_wrong_options_are_named(options: list[str], problem: str) -> None:

@@ -126,6 +126,11 @@ def test_a_proxy_is_configured(db: Path, url: str, tmp_path: Path) -> None:
         wanted = ("route", "--policy", str(policy), "--litellm", str(tmp_path / "proxy"), "--json")
         found = json.loads(answer(db, *wanted))
         command = answer(db, "route", "--vllm-router")
+        asked = ["policy", "--policy", str(policy), "--litellm", "--db", str(db), "--json"]
+        printed = json.loads(CliRunner().invoke(program, asked).stdout)["litellm"]
+    assert printed["speculating"] == found["speculating"]
+    written = {Path(path).name: Path(path).read_text() for path in found["files"]}
+    assert printed["files"] == written
     assert (found["model"], found["plain"], found["speculating"]) == ("demo", ["plain"], ["fast"])
     assert found["refused"] == ["logit_bias", "min_p"]
     assert [Path(path).is_file() for path in found["files"]] == [True] * 3
