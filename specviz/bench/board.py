@@ -210,11 +210,9 @@ class BenchBoard:
 
 async def _measure(bench: Bench, open_arm: OpenTimedArm) -> tuple[RunStatus, str | None]:
     try:
-        bench.control.attach()
-        await bench.run(open_arm)
+        with bench.control.cancellation.ends_current_task():
+            await bench.run(open_arm)
     except asyncio.CancelledError:
         is_users = bench.control.stop_reason == CANCELLED
         return (RunStatus.CANCELLED if is_users else RunStatus.PARTIAL), bench.control.stop_reason
-    finally:
-        bench.control.detach()
     return outcome(bench)

@@ -9,18 +9,20 @@ from specviz.bench.load.load import Load
 from specviz.bench.load.traffic import Traffic
 from specviz.bench.progress import BenchPhase
 from specviz.bench.tally import Tally
+from specviz.live.cancellation import Cancellation
 
 PAUSE_POLL_S = 0.1
 
 
 class Control:
-    """`stop_reason` is set once and says why nothing more is sent."""
+    """`stop_reason` is set once and says why nothing more is sent; `cancellation` is of the
+    benchmark's task."""
 
     def __init__(self) -> None:
         self._go = threading.Event()
         self._go.set()
         self._lock = threading.Lock()
-        self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[None]] | None = None
+        self.cancellation = Cancellation()
         self.stop_reason: str | None = None
 
     @property
@@ -50,9 +52,7 @@ class Control:
             if self.stop_reason is not None:
                 return
             self.stop_reason = reason
-            if self._running is not None:
-                loop, task = self._running
-                loop.call_soon_threadsafe(task.cancel)
+        self.cancellation.request()
 
     async def until_unpaused(self, tally: Tally) -> None:
         """Wait while it is paused, or until it is to stop."""
@@ -60,17 +60,3 @@ class Control:
             tally.phase = BenchPhase.PAUSED
             await asyncio.sleep(PAUSE_POLL_S)
         tally.phase = BenchPhase.RUNNING
-
-    def attach(self) -> None:
-        """Called by the benchmark's task: what `cancel` ends. Raises CancelledError if that came
-        before."""
-        task = asyncio.current_task()
-        assert task is not None
-        with self._lock:
-            self._running = (asyncio.get_running_loop(), task)
-            if self.stop_reason is not None:
-                raise asyncio.CancelledError
-
-    def detach(self) -> None:
-        with self._lock:
-            self._running = None

@@ -16,6 +16,7 @@ from specviz.analysis.compare.reasons import another_place
 from specviz.analysis.lossless import Comparison, compare
 from specviz.analysis.metrics import Metrics, summarise
 from specviz.config import Prompt, RunConfig, RunStatus
+from specviz.live.cancellation import Cancellation
 from specviz.methods import Method
 from specviz.trace import Event, Trace, fold
 from specviz.wire import event_to_dict
@@ -78,6 +79,7 @@ class Job:
         self.arms = arms
         self.at_once = at_once
         self.done = threading.Event()
+        self.cancellation = Cancellation()
 
 
 def finished_baseline(arms: Sequence[ArmLog]) -> ArmLog | None:

@@ -41,7 +41,6 @@ class JobBoard:
         self._open_arm = open_arm
         self._store = store
         self._jobs: dict[str, Job] = {}
-        self._running: dict[str, tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = {}
         self._lock = threading.Lock()
         self._measuring_lock = measuring_lock or MeasuringLock()
 
@@ -62,11 +61,9 @@ class JobBoard:
 
     def cancel(self, job_id: str) -> None:
         """Stop a job's arms; what arrived is kept. Does nothing to a finished one."""
-        with self._lock:
-            running = self._running.get(job_id)
-        if running is not None:
-            loop, task = running
-            loop.call_soon_threadsafe(task.cancel)
+        job = self.get(job_id)
+        if job is not None:
+            job.cancellation.request()
 
     def close(self, timeout_s: float = 10.0) -> None:
         """Cancel everything and wait for it to be stored."""
@@ -95,16 +92,11 @@ class JobBoard:
                     )
             _log.exception("A job ended in an unexpected error.")
         finally:
-            with self._lock:
-                self._running.pop(job.job_id, None)
             job.done.set()
 
     async def _run_arms(self, job: Job) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        with self._lock:
-            self._running[job.job_id] = (asyncio.get_running_loop(), task)
         async with AsyncExitStack() as engines:
+            engines.enter_context(job.cancellation.ends_current_task())
             # servers load in parallel; measuring starts when all are loaded
             opened = await asyncio.gather(*(self._open(job, arm, engines) for arm in job.arms))
             ready = [(arm, engine) for arm, engine in zip(job.arms, opened, strict=True) if engine]

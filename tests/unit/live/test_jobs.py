@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import replace
@@ -131,6 +132,26 @@ def test_cancel_stops_the_request_keeps_what_arrived_and_the_arms_to_come(store:
     assert hanging.closed_requests == 1
     assert store.read(read_trace, "a").token_ids == (1, 2)
     assert store.read(read_run, job.arms[0].run_id).status is RunStatus.CANCELLED
+
+
+def test_a_job_cancelled_before_its_task_begins_asks_nobody(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs, begins = board(store, Breaking(trace("a", 1), broken)), threading.Event()
+    run_arms = jobs._run_arms
+
+    async def late(job: Job) -> None:
+        begins.wait(10)
+        await run_arms(job)
+
+    monkeypatch.setattr(jobs, "_run_arms", late)
+    job = jobs.start(PROMPT, [BASELINE])
+    jobs.cancel(job.job_id)
+    begins.set()
+    arm = finished(job).arms[0]
+    assert (arm.phase, arm.note) == (Phase.CANCELLED, "cancelled before it started")
+    assert arm.events == []
+    jobs.cancel(job.job_id)  # nothing is left of it to cancel
 
 
 def test_closing_the_board_ends_running_jobs(store: Store) -> None:
