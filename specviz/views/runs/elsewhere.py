@@ -23,6 +23,7 @@ from specviz.views.runs import edit as runs_edit
 from specviz.views.runs import state
 from specviz.views.shared.exchange import export_control
 from specviz.views.shared.pages import RUNS, link_back
+from specviz.views.shared.sections import chosen_section
 from specviz.views.shared.tables import show_figures
 from specviz.views.shared.text import escaped
 from specviz.views.shared.token_strip import token_strip
@@ -41,10 +42,7 @@ def show_elsewhere(store: Store, elsewhere_id: str) -> None:
     state.opened()
     row = store.read(read_tool_result, elsewhere_id)
     _heading(store, row)
-    chosen = st.segmented_control(
-        "Section", SECTIONS, default="Figures", required=True, label_visibility="collapsed",
-        key="elsewhere_section",
-    )  # fmt: skip
+    chosen = chosen_section(state.SECTION, SECTIONS)
     if chosen == "Requests":
         _requests(store, elsewhere_id)
     elif chosen == "Steps":
