@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,11 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from specviz.config import EngineKind, Run, RunConfig, RunStatus, Sampling
+from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
 from specviz.live.record import answer
 from specviz.methods import Method
 from specviz.paths import DEMO_TARGET
-from specviz.prompts.shipped import load_prompts
 from specviz.servers.client.engine import open_server
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
@@ -25,13 +26,6 @@ from specviz.trace import Event, Step
 
 pytestmark = pytest.mark.integration
 
-(STORY,) = (
-    prompt
-    for prompt in load_prompts("creative_writing")
-    if prompt.prompt_id == "creative_writing-025"
-)
-"""Its greedy answer is the longest: over a hundred tokens."""
-
 SEED = 20261122
 VICTIMS = {
     "whole server": lambda command: True,
@@ -41,12 +35,26 @@ VICTIMS = {
 """By a process's command line."""
 
 
+@pytest.fixture
+def endless(tmp_path: Path) -> Path:
+    """The demo target, for whose server its end of an answer is a token like any other: what it
+    writes was over before the kill where the client was late."""
+    folder = tmp_path / "endless"
+    shutil.copytree(DEMO_TARGET, folder)
+    pad = {"eos_token_id": 0, "eos_token": "<|pad|>"}
+    for name in ("config", "generation_config", "tokenizer_config"):
+        path = folder / f"{name}.json"
+        said = json.loads(path.read_text())
+        path.write_text(json.dumps({key: pad.get(key, value) for key, value in said.items()}))
+    return folder
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("victim", VICTIMS)
 async def test_what_arrived_is_kept_and_the_error_is_one_sentence(
-    start: Callable[[ServerSpec], Server], tmp_path: Path, victim: str
+    start: Callable[[ServerSpec], Server], tmp_path: Path, endless: Path, victim: str
 ) -> None:
-    server = start(ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.NGRAM, k=3))
+    server = start(ServerSpec(LAUNCHER, str(endless), Method.NGRAM, k=3))
     processes = psutil.Process(server.pid).children(recursive=True)
     hit = [one for one in processes if VICTIMS[victim](" ".join(one.cmdline()))]
     assert hit
@@ -65,7 +73,7 @@ async def test_what_arrived_is_kept_and_the_error_is_one_sentence(
 
     engine = await open_server(server.url, stall_timeout_s=20.0)
     with open_store(tmp_path / "runs.duckdb") as store:
-        outcome = await answer(engine, run, STORY, store, kill_after_a_while)
+        outcome = await answer(engine, run, Prompt("Tell me a story."), store, kill_after_a_while)
         await engine.close()
         (request,) = store.read(read_requests, "run")
         stored = store.read(read_trace, request.request_id)
