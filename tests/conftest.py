@@ -70,15 +70,17 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 settings.register_profile("specviz", deadline=None)
 settings.load_profile("specviz")
 
-SERVERS = ("tests/integration/",)
+SERVERS = "tests/integration/"
+SHARED_SERVERS = "tests/integration/shared_servers/"
 BROWSERS = ("tests/e2e/", "tests/faults/test_soak.py")
 
 
 class RealPartsTogether(LoadScopeScheduling):
     """Tests with browsers are one scope, and so are tests with servers; any other file is one.
 
-    Slow tests with servers start most of their servers themselves: there each file is a scope, or
-    one worker would be busy for half an hour after the others are done. Each long draw is one.
+    Of slow tests with servers only those that share them are together: the others start their own,
+    and one worker would be busy with them for half an hour after the others are done. Each long
+    draw is a scope.
 
     xdist's own groups (`loadgroup`) have no effect under pytest 9.2, which ignores the ids that
     they write.
@@ -88,7 +90,7 @@ class RealPartsTogether(LoadScopeScheduling):
         chosen = self.config.option.markexpr
         if nodeid.startswith(BROWSERS):
             return "browsers"
-        if nodeid.startswith(SERVERS) and chosen != "slow":
+        if nodeid.startswith(SHARED_SERVERS if chosen == "slow" else SERVERS):
             return "servers"
         return nodeid if chosen == "long" else nodeid.split("::", 1)[0]
 

@@ -1,20 +1,17 @@
-"""Real vLLM servers over the demo family, started when a test first asks for one; a client, and a
-browser."""
+"""Real vLLM servers over the demo family, and a client."""
 
 from __future__ import annotations
 
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import httpx2
 import pytest
-from browsers import chromium, context, page  # noqa: F401
-from postgres import empty, files, postgres  # noqa: F401
 
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
@@ -30,54 +27,22 @@ TRACE_WAIT_S = 10.0
 CODE_PROMPT = "def add(a, b):\n    return"
 
 
-def while_needed(*, fixture_name: str, config: pytest.Config) -> Literal["session", "module"]:
-    """How long a server runs that many tests ask: to the end where one worker has all of them. Slow
-    tests go file by file to any worker, and servers of each, a gigabyte each, would pile up."""
-    return "module" if config.option.markexpr == "slow" else "session"
+DRAFT = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), K)
+BASELINE = ServerSpec(LAUNCHER, str(DEMO_TARGET))
+NGRAM = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.NGRAM, k=K)
+STOCK = replace(DRAFT, trace=False)
+"""Draft model, plain decoding and n-gram lookup, traced; and without the plugin and its fixes."""
 
 
-@pytest.fixture(scope="session")
-def log_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("vllm-logs")
+def server_fixture(spec: ServerSpec, scope: Literal["session", "module"]) -> Any:
+    """A fixture: the server of `spec`, started when a test first asks for it."""
 
+    @pytest.fixture(scope=scope)
+    def server(log_dir: Path) -> Iterator[Server]:
+        with running(spec, log_dir) as started:
+            yield started
 
-@pytest.fixture(scope=while_needed)
-def draft_server(log_dir: Path) -> Iterator[Server]:
-    """Draft model, K = 4, traced."""
-    spec = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), K)
-    with running(spec, log_dir) as server:
-        yield server
-
-
-@pytest.fixture(scope=while_needed)
-def baseline_server(log_dir: Path) -> Iterator[Server]:
-    """Plain decoding, traced."""
-    with running(ServerSpec(LAUNCHER, str(DEMO_TARGET)), log_dir) as server:
-        yield server
-
-
-@pytest.fixture(scope=while_needed)
-def ngram_server(log_dir: Path) -> Iterator[Server]:
-    """n-gram lookup, K = 4, traced."""
-    with running(ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.NGRAM, k=K), log_dir) as server:
-        yield server
-
-
-@pytest.fixture(scope=while_needed)
-def stock_server(log_dir: Path) -> Iterator[Server]:
-    """Draft model, K = 4, without the plugin and its fixes."""
-    spec = ServerSpec(
-        LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), K, trace=False
-    )
-    with running(spec, log_dir) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def start(log_dir: Path) -> Iterator[Callable[[ServerSpec], Server]]:
-    """Start any other server; it runs until the file's tests end or the test stops it."""
-    with ExitStack() as stack:
-        yield lambda spec: stack.enter_context(running(spec, log_dir))
+    return server
 
 
 @contextmanager
@@ -109,13 +74,8 @@ class Answer:
 Ask = Callable[..., Answer]
 
 
-@pytest.fixture(scope="session")
-def ask() -> Ask:
-    """Send one streamed completion and, unless `traced` is False, read its trace."""
-    return send
-
-
 def send(server: Server, prompt: Any = CODE_PROMPT, *, traced: bool = True, **body: Any) -> Answer:
+    """Send one streamed completion and, unless `traced` is False, read its trace."""
     answer, key = Answer(), new_key()
     headers = {"X-Request-Id": key} if traced else {}
     request = {
@@ -163,13 +123,8 @@ def read_trace(server: Server, key: str, answer: Answer, num_tokens: int) -> Non
                 return
 
 
-@pytest.fixture(scope="session")
-def spec_counters() -> Callable[[Server], dict[str, float]]:
-    """vLLM's own speculation counters: drafts, draft_tokens, accepted_tokens."""
-    return read_counters
-
-
 def read_counters(server: Server) -> dict[str, float]:
+    """vLLM's own speculation counters: drafts, draft_tokens, accepted_tokens."""
     text = httpx2.get(f"{server.url}/metrics", timeout=30.0).text
     counters = {}
     for name in ("drafts", "draft_tokens", "accepted_tokens"):

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import running
 from playwright.sync_api import Page, expect
 from v2_on_cpu import v2_variables
+from vllm_servers import running
 
 from benchmarks.started.app import started_app
 from specviz.methods import Method

@@ -15,8 +15,8 @@ from typing import Any
 
 import httpx2
 import pytest
-from conftest import CODE_PROMPT, running
 from v2_on_cpu import v2_variables
+from vllm_servers import CODE_PROMPT, running
 
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, MODELS, PROJECT_ROOT

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import running
 from v2_on_cpu import v2_variables
+from vllm_servers import running
 
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
