@@ -60,9 +60,9 @@ def test_all_of_it_holds(pool: ServerPool, baseline_server: Server, draft_server
     found = by_check(pool, baseline_server, draft_server, SIZE)
     assert exit_code(found.values()) == 0, [one.detail for one in found.values()]
     assert {one.outcome for one in found.values()} == {Outcome.HOLDS}
-    counters = found["counters"].found
-    assert counters["num_draft_tokens"] == counters["server_num_draft_tokens"] > 100
-    assert counters["emitted_tokens"] == counters["server_emitted_tokens"] > 100
+    counters = found["counters"]
+    for name in ("num_draft_tokens", "emitted_tokens"):
+        assert counters.found[name] == counters.expected[name] > 100
     assert found["verdicts"].found["drawn"] > 50
     assert found["runner"].found["runner"] == "v1", "the CPU build without Triton"
     assert found["verifier"].found["verifier"] == "standard"
