@@ -188,7 +188,7 @@ def test_a_pane_follows_the_newest_token_unless_the_reader_scrolled_up(
     assert scroller.evaluate(distance) < 30
     scroll_to_the_top(page, scroller)
     shown = scroller.locator(".step").count()
-    scroller.locator(f".step[data-step='{shown + 40}']").wait_for(state="attached")
+    scroller.locator(f".step[data-step='{shown + 40}']").first.wait_for(state="attached")
     assert scroller.evaluate("(s) => s.scrollTop") == 0
     page.mouse.wheel(0, 100_000)
     follows = f"(s) => ({distance})(s) < 30"
