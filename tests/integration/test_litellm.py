@@ -98,16 +98,20 @@ def litellm() -> str:
     return done.stdout.strip()
 
 
-@pytest.fixture(params=[LLAMA_CPP, VLLM_LAUNCHER], ids=lambda one: one.engine.value)
-def new_fleet(
-    request: pytest.FixtureRequest, litellm: str, start: Start, tmp_path: Path
-) -> Iterator[Callable[[Policy], Fleet]]:
+@pytest.fixture(scope="module", params=[LLAMA_CPP, VLLM_LAUNCHER], ids=lambda one: one.engine.value)
+def pair(request: pytest.FixtureRequest, start: Start) -> tuple[Server, Server]:
+    """Plain and speculating. The last test of the file stops the second."""
     launcher: Launcher = request.param
+    drafting = ServerSpec(launcher, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), 3)
+    return start(ServerSpec(launcher, str(DEMO_TARGET))), start(drafting)
+
+
+@pytest.fixture
+def new_fleet(
+    litellm: str, pair: tuple[Server, Server], tmp_path: Path
+) -> Iterator[Callable[[Policy], Fleet]]:
+    plain, speculating = pair
     proxies: list[subprocess.Popen[bytes]] = []
-    plain = start(ServerSpec(launcher, str(DEMO_TARGET)))
-    speculating = start(
-        ServerSpec(launcher, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), 3)
-    )
 
     def make(rule: Policy) -> Fleet:
         folder = tmp_path / f"proxy-{len(proxies)}"
