@@ -1,12 +1,14 @@
-"""A browser for tests of pages; a conftest.py imports these fixtures."""
+"""A browser, and an app, for tests of pages; a conftest.py imports these fixtures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from benchmarks.started.app import started_app
 from benchmarks.started.chromium import HEADLESS_SHELL
 from benchmarks.started.chromium import chromium as started
 
@@ -41,6 +43,18 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     return context.new_page()
+
+
+@pytest.fixture(scope="module")
+def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("store") / "runs.duckdb"
+
+
+@pytest.fixture(scope="module")
+def app_url(store_path: Path) -> Iterator[str]:
+    """The app as it is, on a store of its own; files whose app differs have their own fixture."""
+    with started_app(store_path, store_path.with_name("app.log")) as url:
+        yield url
 
 
 def settled(page: Page, timeout_ms: float = 30_000) -> None:

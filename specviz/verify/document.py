@@ -29,12 +29,13 @@ HEADLINES = {
 
 def document(findings: Sequence[Finding]) -> dict[str, Any]:
     """What `specviz verify --json` prints; its keys are a public format."""
+    code = exit_code(findings)
     return {
         "specviz_version": __version__,
         "verified_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "hardware": hardware_summary(),
-        "exit_code": exit_code(findings),
-        "holds": exit_code(findings) == 0,
+        "exit_code": code,
+        "holds": code == 0,
         "checks": [finding.to_dict() for finding in findings],
     }
 

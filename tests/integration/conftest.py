@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from browsers import chromium, context, page  # noqa: F401
+from browsers import app_url, chromium, context, page, store_path  # noqa: F401
 from postgres import empty, files, postgres  # noqa: F401
 from vllm_servers import BASELINE, Ask, read_counters, running, send, server_fixture
 

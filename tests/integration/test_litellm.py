@@ -3,19 +3,19 @@ is answered where the rule says, by the servers' own counters too, and a dead se
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import httpx2
 import pytest
+from specviz_command import specviz
 
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
@@ -117,11 +117,10 @@ def new_fleet(
         folder = tmp_path / f"proxy-{len(proxies)}"
         database, file = tmp_path / f"{len(proxies)}.duckdb", tmp_path / f"{len(proxies)}.toml"
         file.write_text(policy_toml(rule))
-        specviz(database, "servers", "add", "fast", speculating.url)
-        specviz(database, "servers", "add", "plain", plain.url, "--baseline-of", "fast")
-        found = specviz(
-            database, "servers", "route", "--litellm", str(folder), "--policy", str(file)
-        )
+        servers = partial(specviz, database, "servers", timeout_s=120)
+        servers("add", "fast", speculating.url)
+        servers("add", "plain", plain.url, "--baseline-of", "fast")
+        found = servers("route", "--litellm", str(folder), "--policy", str(file))
         assert (found["plain"], found["speculating"]) == (["plain"], ["fast"])
         port = free_port()
         address = ["--host", "127.0.0.1", "--port", str(port)]
@@ -141,15 +140,6 @@ def new_fleet(
     for proxy in proxies:
         proxy.terminate()
         proxy.wait(20)
-
-
-def specviz(database: Path, *arguments: str) -> dict:
-    done = subprocess.run(
-        [sys.executable, "-m", "specviz", *arguments, "--db", str(database), "--json"],
-        cwd=PROJECT_ROOT, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -6,29 +6,14 @@ llama.cpp is the quick one; the pair of vLLM servers takes a minute to load.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
-
-from benchmarks.started.app import started_app
 
 pytestmark = [pytest.mark.e2e, pytest.mark.integration]
 
 LOADING_MS = 150_000
 """Two demo servers load side by side; on two busy cores that takes a while."""
-
-
-@pytest.fixture(scope="module")
-def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("store") / "runs.duckdb"
-
-
-@pytest.fixture(scope="module")
-def app_url(store_path: Path) -> Iterator[str]:
-    with started_app(store_path, store_path.with_name("app.log")) as url:
-        yield url
 
 
 VLLM = ("vLLM demo server", "need it loaded first")

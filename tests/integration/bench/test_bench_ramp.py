@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from specviz_command import specviz
 
 from specviz.analysis.benchmark.results import CounterCheck
-from specviz.paths import PROJECT_ROOT
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -67,13 +64,7 @@ def measured(folder: Path, engine: str) -> dict:
         '[[traffic]]\nname = "up and down"\nramp = [1, 4, 1]\nrequests_per_stream = 2\n'
         f"temperatures = [0.0, 0.7, 1.3]\n{ARMS[engine]}"
     )
-    command = [sys.executable, "-m", "specviz", "bench", str(plan), "--json"]
-    done = subprocess.run(
-        [*command, "--db", str(folder / "runs.duckdb")],
-        cwd=PROJECT_ROOT, capture_output=True, text=True, check=False, timeout=500,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)["results"]
+    return specviz(folder / "runs.duckdb", "bench", str(plan), timeout_s=500)["results"]
 
 
 @pytest.mark.parametrize("engine", ARMS)

@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from playwright.sync_api import Page, expect
 from v2_on_cpu import v2_variables
 from vllm_servers import running
 
-from benchmarks.started.app import started_app
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.launch.launcher import ServerSpec
@@ -25,17 +23,6 @@ from specviz.servers.vllm.dialect import LAUNCHER
 pytestmark = [pytest.mark.e2e, pytest.mark.integration]
 
 ANSWERED_MS = 60_000
-
-
-@pytest.fixture(scope="module")
-def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("store") / "runs.duckdb"
-
-
-@pytest.fixture(scope="module")
-def app_url(store_path: Path) -> Iterator[str]:
-    with started_app(store_path, store_path.with_name("app.log")) as url:
-        yield url
 
 
 def point_arm(page: Page, number: int, server: Server) -> None:

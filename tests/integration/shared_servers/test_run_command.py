@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Any
 import duckdb
 import httpx2
 import pytest
+import specviz_command
 
 from specviz.errors import RequestRefused
 from specviz.methods import Method
@@ -37,12 +37,8 @@ SAMPLED = ("--temperature", "0.8", "--seed", "5")
 
 def specviz(server: Server, prompt: str, db: Path, *options: str) -> dict[str, Any]:
     """Run the command as a user does and return its JSON."""
-    command = [sys.executable, "-m", "specviz", "run", "--engine", "vllm", "--server", server.url]
-    command += ["--prompt", prompt, "--max-tokens", "48", "--db", str(db), "--json", *options]
-    done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    document: dict[str, Any] = json.loads(done.stdout)
-    return document
+    asked = ["run", "--engine", "vllm", "--server", server.url, "--prompt", prompt]
+    return specviz_command.specviz(db, *asked, "--max-tokens", "48", *options, timeout_s=120)
 
 
 def counters(server: Server) -> SpecCounters:

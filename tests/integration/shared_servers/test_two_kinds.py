@@ -4,20 +4,18 @@ and each arm's counts are its own server's."""
 from __future__ import annotations
 
 import asyncio
-import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from specviz_command import specviz
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from specviz.config import Prompt, Sampling
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.client.engine import open_server
 from specviz.servers.launch.launcher import Launcher, ServerSpec
 from specviz.servers.launch.server import Server
@@ -74,13 +72,7 @@ def test_every_arm_of_one_benchmark_counts_what_its_server_counts(
         f'name = "two kinds"\nmax_tokens = {MAX_TOKENS}\n[prompts]\ncount = {PROMPTS}\n{arms}',
         encoding="utf-8",
     )
-    command = [sys.executable, "-m", "specviz", "bench", str(plan), "--json"]
-    done = subprocess.run(
-        [*command, "--db", str(tmp_path / "runs.duckdb")],
-        cwd=PROJECT_ROOT, capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    results: dict[str, Any] = json.loads(done.stdout)["results"]
+    results = specviz(tmp_path / "runs.duckdb", "bench", str(plan), timeout_s=600)["results"]
     engines = [(cell["engine"], cell["method"]) for cell in results["cells"]]
     assert engines == [
         ("vllm", "baseline"), ("vllm", "draft_model"),

@@ -5,9 +5,6 @@ Slow, because Triton's interpreter runs its kernels, a few tokens a second.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,11 +12,12 @@ from typing import Any
 
 import httpx2
 import pytest
+from specviz_command import specviz
 from v2_on_cpu import v2_variables
 from vllm_servers import CODE_PROMPT, running
 
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET, MODELS, PROJECT_ROOT
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET, MODELS
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
@@ -113,20 +111,12 @@ def test_greedy_tokens_are_those_of_v1(
 
 def test_run_shows_and_stores_every_decision(v2_server: Server, tmp_path: Path) -> None:
     db = tmp_path / "runs.duckdb"
-    command = [sys.executable, "-m", "specviz", "run", "--engine", "vllm", "--json"]
-    command += ["--server", v2_server.url, "--prompt", "What is 17 plus 25?", "--db", str(db)]
-    command += ["--max-tokens", str(TOKENS), "--temperature", "0.8", "--seed", "5"]
-    done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    run = json.loads(done.stdout)
+    asked = ["run", "--engine", "vllm", "--server", v2_server.url, "--max-tokens", str(TOKENS)]
+    asked += ["--prompt", "What is 17 plus 25?", "--temperature", "0.8", "--seed", "5"]
+    run = specviz(db, *asked, timeout_s=600)
     assert run["fidelity"] == "traced" and len(run["token_ids"]) == TOKENS
     drafted = [token for step in run["steps"] for token in step["drafted"]]
     assert len(drafted) == run["metrics"]["num_draft_tokens"] > 0
     query = "SELECT count(*), count(u) FROM decisions"
-    stored = subprocess.run(
-        [sys.executable, "-m", "specviz", "query", query, "--db", str(db), "--json"],
-        cwd=PROJECT_ROOT, capture_output=True, text=True,
-    )  # fmt: skip
-    assert stored.returncode == 0, stored.stderr
-    [[count, drawn]] = json.loads(stored.stdout)["rows"]
+    [[count, drawn]] = specviz(db, "query", query, timeout_s=120)["rows"]
     assert count == len(drafted) and 0 < drawn <= count
