@@ -17,7 +17,12 @@ FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-ne
 
 @contextmanager
 def chromium(*more_flags: str, executable: str = CHROMIUM) -> Iterator[Browser]:
-    """The system's Chromium without a window, closed at the end."""
+    """The system's Chromium without a window, closed at the end.
+
+    Raises RuntimeError where it is not installed.
+    """
+    if shutil.which(executable) is None:
+        raise RuntimeError(f"There is no {executable}: install the package chromium.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=[*FLAGS, *more_flags])
         yield browser

@@ -15,6 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from benchmarks.started.chromium import chromium
 from specviz import doctor
 from specviz.paths import PROJECT_ROOT
 
@@ -134,3 +135,9 @@ def test_a_variable_of_uv_itself_stays(tmp_path: Path) -> None:
     ended = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     assert "UV_FIND_LINKS" not in ended.stdout
     assert "export UV_DEFAULT_INDEX='https://example.org/a b'" in ended.stdout
+
+
+def test_benchmarks_say_which_browser_is_missing(tmp_path: Path) -> None:
+    missing = chromium(executable=str(tmp_path / "chromium"))
+    with pytest.raises(RuntimeError, match="install the package chromium"), missing:
+        pass
