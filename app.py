@@ -9,6 +9,7 @@ from starlette.middleware import Middleware
 
 from specviz import runtime
 from specviz.errors import SpecvizError
+from specviz.memory import share_arenas
 from specviz.opening import warm_up
 from specviz.store.shipped import SAMPLE
 from specviz.views.shared.address import app_url, base_path, known_hosts, under_base_path
@@ -19,7 +20,7 @@ from specviz.web.guard import HOSTS, Guard
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Own the store, the jobs and the servers while the app runs."""
-    runtime.share_arenas()
+    share_arenas()
     with ExitStack() as owned:
         try:
             current = owned.enter_context(runtime.opened(sample=SAMPLE))

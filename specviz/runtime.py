@@ -3,7 +3,6 @@ arenas."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import threading
@@ -53,8 +52,6 @@ class Runtime:
 
 
 _current: Runtime | None = None
-
-M_ARENA_MAX = -8  # malloc.h
 
 
 @contextmanager
@@ -119,18 +116,6 @@ def compute_sample(runtime: Runtime, after: threading.Thread) -> None:
                     runtime.results.of(sample, row)
 
     threading.Thread(target=compute, name="sample", daemon=True).start()
-
-
-def share_arenas() -> None:
-    """Let this process's threads share one arena of memory per core.
-
-    glibc gives new threads arenas of their own, eight per core, and what one thread has freed no
-    other can use: requests, jobs and imports, each in a thread, hold more and more. Does nothing on
-    other C libraries, or where the operator chose with MALLOC_ARENA_MAX.
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None and "MALLOC_ARENA_MAX" not in os.environ:
-        mallopt(M_ARENA_MAX, os.cpu_count() or 1)
 
 
 def end_process(error: SpecvizError) -> NoReturn:

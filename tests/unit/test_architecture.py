@@ -19,7 +19,7 @@ from specviz.paths import PROJECT_ROOT
 
 LEVELS: tuple[set[str], ...] = (
     {
-        *("config", "confinement", "errors", "machine", "methods", "palette", "paths"),
+        *("config", "confinement", "errors", "machine", "memory", "methods", "palette", "paths"),
         *("policy", "prompts", "reference", "sample", "trace", "wire"),
     },
     {"analysis", "checkpoints", "deploy"},

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
 from specviz.engines.embedded.linear import has_layout
+from specviz.errors import UsageError
 from specviz.paths import PROJECT_ROOT
+from specviz.store import open_store
+from specviz.store.exchange import Format, export, exporting, import_file, importing
 
 GLIBC = platform.libc_ver()[0] == "glibc"
 THREADS = 40
@@ -62,6 +67,30 @@ before = used_after(range(1, 200))
 print((used_after(range(200, 400)) - before) / 2**20)
 """
 
+FREED = """
+import ctypes, psutil, pyarrow as pa
+from specviz.memory import return_freed
+
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+
+def held():
+    return psutil.Process().memory_full_info().uss / 2**20
+
+def freed_in_glibc():
+    blocks = [libc.malloc(4000) for _ in range(20_000)]
+    for block in blocks: ctypes.memset(block, 1, 4000)
+    for block in blocks[:-1]: libc.free(block)  # the last one keeps the heap as long as it is
+
+def freed_by_arrow():
+    for _ in range(20): pa.array([b"x" * 1000]).take(pa.array([0] * 4000))
+
+{what}()
+before = held()
+return_freed()
+print(before - held())
+"""
+
 
 def printed(program: str, **variables: str) -> float:
     env = {name: value for name, value in os.environ.items() if name != "MALLOC_ARENA_MAX"}
@@ -84,3 +113,27 @@ def test_prompts_of_new_lengths_do_not_add_kernels() -> None:
     if not has_layout(torch.float32):
         pytest.skip("torch has no oneDNN here")
     assert printed(PRODUCTS) < 10  # MiB
+
+
+@pytest.mark.skipif(not GLIBC, reason="trimming is glibc's")
+@pytest.mark.parametrize(("what", "mib"), [("freed_in_glibc", 60), ("freed_by_arrow", 1)])
+def test_what_was_freed_is_returned(what: str, mib: float) -> None:
+    assert printed(FREED.replace("{what}", what)) > mib
+
+
+def test_an_exchange_returns_what_it_took(
+    tmp_path: Path, empty_database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    returned: list[str] = []
+    for module in (exporting, importing):
+        monkeypatch.setattr(module, "return_freed", lambda: returned.append("all"))
+    file = tmp_path / "all.jsonl"
+    with open_store(shutil.copy(empty_database, tmp_path / "runs.duckdb")) as store:
+        export(store, None, Format.JSONL, file)
+        import_file(store, file)
+        with pytest.raises(UsageError):
+            export(store, None, Format.JSONL, file)
+        file.write_text("{")
+        with pytest.raises(UsageError):
+            import_file(store, file)
+    assert len(returned) == 4

@@ -12,6 +12,7 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import StoreError, UsageError
+from specviz.memory import return_freed
 from specviz.store.exchange.csv_file import write_csv
 from specviz.store.exchange.lines import write_lines
 from specviz.store.exchange.manifest import Manifest
@@ -62,10 +63,13 @@ def export(store: Store, ids: Sequence[str] | None, kind: Format, path: Path) ->
     Parquet into an empty folder gives files in it, anything else one file; nothing is overwritten.
     Raises UsageError for ids and paths that cannot be used, StoreError if it cannot be written.
     """
-    with written(path) as fresh:
-        if kind is Format.PARQUET:
-            fresh.mkdir()
-        manifest = store.read(_write, ids, kind, fresh)
+    try:
+        with written(path) as fresh:
+            if kind is Format.PARQUET:
+                fresh.mkdir()
+            manifest = store.read(_write, ids, kind, fresh)
+    finally:
+        return_freed()
     size = sum(file.stat().st_size for file in ([path] if path.is_file() else path.iterdir()))
     rows = {table: entry.rows for table, entry in manifest.tables.items()}
     return Exported(path, kind, size, rows, manifest.ids, manifest.left_out)

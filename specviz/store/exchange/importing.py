@@ -12,6 +12,7 @@ from duckdb import DuckDBPyConnection
 
 from specviz.analysis.text import counted
 from specviz.errors import UsageError
+from specviz.memory import return_freed
 from specviz.store.exchange.arrival import Arrived, put
 from specviz.store.exchange.labels import ImportLabels
 from specviz.store.exchange.lines_read import stage_lines
@@ -83,6 +84,8 @@ def import_file(
         raise UsageError(f"{name}: {error}") from error
     except OSError as error:
         raise UsageError(f"{name} cannot be read ({error.strerror or error}).") from error
+    finally:
+        return_freed()
     return Imported(
         name, kind, outcome.stored, outcome.already, outcome.rows, (*notes, *_notes(outcome))
     )

@@ -1,0 +1,34 @@
+"""What this process keeps of the memory that it has freed.
+
+glibc and Arrow keep it for the next allocation, and after a large export or import there may be
+none as large for hours. DuckDB's own has a setting (`store/file/database.py`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+import pyarrow as pa
+
+M_ARENA_MAX = -8  # malloc.h
+
+
+def share_arenas() -> None:
+    """Let this process's threads share one arena of memory per core.
+
+    glibc gives new threads arenas of their own, eight per core, and what one thread has freed no
+    other can use: requests, jobs and imports, each in a thread, hold more and more. Does nothing on
+    other C libraries, or where the operator chose with MALLOC_ARENA_MAX.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None and "MALLOC_ARENA_MAX" not in os.environ:
+        mallopt(M_ARENA_MAX, os.cpu_count() or 1)
+
+
+def return_freed() -> None:
+    """Return what was freed to the system; on other C libraries than glibc, Arrow's part."""
+    pa.default_memory_pool().release_unused()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
