@@ -96,12 +96,14 @@ async def test_the_request_has_its_headers_and_its_body() -> None:
 
 async def test_pieces_are_stamped_as_they_arrive() -> None:
     pieces = [CHUNKED[:55], CHUNKED[55:]]
-    async with answering(pieces) as peer, connected(peer.url) as opened:
-        reads: list[Read] = []
-        await opened.post("/", {}, b"", reads)
-    (first_s, first), (second_s, second) = reads
-    assert (first, second) == (b"abc", b"de")
-    assert second_s - first_s > 0.005
+    for _ in range(5):  # a process that is held up may read both at once
+        async with answering(pieces) as peer, connected(peer.url) as opened:
+            reads: list[Read] = []
+            await opened.post("/", {}, b"", reads)
+        if len(reads) == 2 and reads[1][0] - reads[0][0] > 0.005:
+            assert [content for _, content in reads] == [b"abc", b"de"]
+            return
+    pytest.fail("pieces that come one by one were read together, in every one of five answers")
 
 
 async def test_a_connection_is_used_again() -> None:
