@@ -54,6 +54,13 @@ def train(
         ),
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over instead of resuming.")] = False,
+    further: Annotated[
+        bool,
+        typer.Option(
+            "--further",
+            help="Target and draft go on from what they are, with text they have not read.",
+        ),
+    ] = False,
     judge: Annotated[
         bool,
         typer.Option(
@@ -83,6 +90,7 @@ def train(
         progress=typer.echo,
         parts=part or PARTS,
         resume=not fresh,
+        further=further,
     )
 
 

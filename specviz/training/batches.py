@@ -5,7 +5,7 @@ A document is never cut: it always begins at `<|user|>`, as a request does at in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -69,15 +69,17 @@ class Packer:
 
 
 def split_rows(batch: Batch, parts: int) -> list[Batch]:
-    """`batch` cut into at most `parts` batches of whole rows."""
+    """`batch` cut into at most `parts` batches of whole rows; none is all padding."""
     cuts = zip(batch.ids.chunk(parts), batch.weights.chunk(parts), strict=True)
-    return [Batch(ids, weights, batch.next_document) for ids, weights in cuts]
+    return [Batch(ids, weights, batch.next_document) for ids, weights in cuts if weights.any()]
 
 
-def pack(packed: list[list[Encoded]], *, pad: int, next_document: int) -> Batch:
+def pack(
+    packed: list[list[Encoded]], *, pad: int, next_document: int, length: int = ROW_LENGTH
+) -> Batch:
     """Rows of documents as tensors."""
-    ids = torch.full((len(packed), ROW_LENGTH), pad)
-    weights = torch.zeros(len(packed), ROW_LENGTH)
+    ids = torch.full((len(packed), length), pad)
+    weights = torch.zeros(len(packed), length)
     for row, documents in enumerate(packed):
         at = 0
         for document in documents:
@@ -87,3 +89,41 @@ def pack(packed: list[list[Encoded]], *, pad: int, next_document: int) -> Batch:
             weights[row, at + document.answer_start : end] = 1.0
             at = end
     return Batch(ids, weights, next_document)
+
+
+def alone(batch: Batch, tokens: int) -> Iterator[Batch]:
+    """The same documents with a row each, as at inference: none reads the one before it.
+
+    Rows of similar length are together, so many that a part has about `tokens`.
+    """
+    for group in groups(documents(batch), tokens):
+        length = len(group[-1].ids)
+        yield pack(
+            [[one] for one in group], pad=0, next_document=batch.next_document, length=length
+        )
+
+
+def documents(batch: Batch) -> list[Encoded]:
+    """The documents packed into `batch`, separated by their weights."""
+    found = []
+    for ids, weights in zip(batch.ids, batch.weights, strict=True):
+        if not weights.any():
+            continue
+        used = int(weights.nonzero().max()) + 1
+        starts = (weights[:used] == 0).nonzero().flatten().tolist()
+        for start, end in zip(starts, [*starts[1:], used], strict=True):
+            answer = int((weights[start:end] == 1.0).nonzero().min())
+            found.append(Encoded(ids[start:end].tolist(), answer))
+    return found
+
+
+def groups(encoded: Sequence[Encoded], tokens: int) -> Iterator[list[Encoded]]:
+    """`encoded` by length, cut where a group would exceed `tokens`, padding included."""
+    group: list[Encoded] = []
+    for document in sorted(encoded, key=lambda document: len(document.ids)):
+        if group and (len(group) + 1) * len(document.ids) > tokens:
+            yield group
+            group = []
+        group.append(document)
+    if group:
+        yield group

@@ -23,6 +23,8 @@ PHASES = {
     "draft-start": ("draft", "next token, corpus"),
     "target": ("target", "next token, corpus"),
     "draft-corpus": ("draft", "KL to the target, corpus"),
+    record.TARGET_FURTHER: ("target", "next token, corpus, further"),
+    record.DRAFT_FURTHER: ("draft", "KL to the target, corpus, further"),
     "medusa": ("medusa", "KL to the target, 5 tokens ahead"),
     "eagle": ("eagle", "KL to the target, and 10 × distance from its next feature"),
     "eagle3-start": ("eagle3", "KL to the target, 2 draft steps"),

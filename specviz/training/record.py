@@ -19,7 +19,8 @@ from specviz.training.judging.tally import Tally
 
 RECORD_NAME = "training.json"
 # The phases of target and draft; the heads' training text begins where theirs ends.
-PAIR_PHASES = ("draft-start", "target", "draft-corpus")
+TARGET_FURTHER, DRAFT_FURTHER = "target-further", "draft-further"
+PAIR_PHASES = ("draft-start", "target", "draft-corpus", TARGET_FURTHER, DRAFT_FURTHER)
 
 Record = dict[str, Any]
 
@@ -47,6 +48,25 @@ def begin(models: Path, *, seed: int, device: str, outcomes: Sequence[Outcome]) 
             "acceptance": {},
         },
     )
+
+
+def go_on(models: Path, outcomes: Sequence[Outcome]) -> None:
+    """Phases that took the pair further: steps, tokens and seconds add up, the last loss counts.
+
+    What drafters were accepted of the target before is dropped; what its answers were worth stays,
+    to be shown next to the new one's.
+    """
+    old = read(models)
+    phases = {phase["name"]: phase for phase in old["phases"]}
+    for outcome in outcomes:
+        before, more = phases.get(outcome.name), asdict(outcome)
+        if before is not None:
+            more |= {name: before[name] + more[name] for name in ("steps", "tokens", "seconds")}
+        phases[outcome.name] = more
+    worth = old.get("answers") or old.get("answers_before", [])
+    kept = {name: value for name, value in old.items() if name != "answers"}
+    again = {"phases": [*phases.values()], "answers_before": worth, "acceptance": {}}
+    _write(models, kept | again)
 
 
 def add_outcomes(models: Path, outcomes: Sequence[Outcome]) -> None:

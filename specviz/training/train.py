@@ -34,6 +34,7 @@ from specviz.training.fit import Loss, Outcome, Phase, fit
 from specviz.training.heads.train import TRAININGS, open_shop, train_head
 from specviz.training.losses import distillation_loss, next_token_loss
 from specviz.training.measure import measure_family
+from specviz.training.record import DRAFT_FURTHER, TARGET_FURTHER
 from specviz.training.tokenizer import chat_prompt, train_tokenizer
 
 TOKENIZER_DOCUMENTS = 30_000
@@ -89,22 +90,33 @@ def train_family(
     progress: Callable[[str], None],
     parts: Collection[str] = PARTS,
     resume: bool = True,
+    further: bool = False,
     scratch: Path = Path(".train"),
 ) -> list[Outcome]:
     """Train `parts` into folders of `out`; returns the outcome of every phase.
 
+    `further`: target and draft go on from what they are in `out`, with text they have not read.
+
     Checkpoints go to `scratch`; with `resume` a killed run continues from them. The number of steps
     follows from the minutes and the measured speed, so it differs between machines. The record is
     `out`/training.json, from which `out`/README.md is written; parts that are left out keep their
-    entries. Raises UsageError for an unknown part or device, and for a head without a target.
+    entries. Raises UsageError for an unknown part or device, for a head without a target, and where
+    there is nothing to train further or it was begun with another seed.
     """
     check_parts(out, parts)
+    if further:
+        check_further(out, seed)
     check_device(device)
     scratch.mkdir(parents=True, exist_ok=True)
     if not resume:
         forget(scratch, parts)
     outcomes: list[Outcome] = []
-    if PAIR in parts:
+    if PAIR in parts and further:
+        outcomes += train_pair_further(out, scratch, device, minutes, seed, progress)
+        record.go_on(out, outcomes)
+        for outcome in outcomes:
+            checkpoint(scratch, outcome.name).unlink()  # it is in the record: not once more
+    elif PAIR in parts:
         outcomes += train_pair(out, scratch, device, minutes, seed, progress)
         record.begin(out, seed=seed, device=device, outcomes=outcomes)
     heads = [name for name in TRAININGS if name in parts]
@@ -125,6 +137,15 @@ def check_parts(out: Path, parts: Collection[str]) -> None:
         raise UsageError(f"There is no part {unknown[0]!r} of the family: use {', '.join(PARTS)}.")
     if PAIR not in parts and not (out / record.RECORD_NAME).exists():
         raise UsageError(f"A head needs a trained target, and {out} has none: train {PAIR} first.")
+
+
+def check_further(out: Path, seed: int) -> None:
+    """Raises UsageError if the pair in `out` cannot go on with the text of `seed`."""
+    if not (out / record.RECORD_NAME).exists():
+        raise UsageError(f"There is nothing to train further in {out}: train without --further.")
+    known = record.read(out)["seed"]
+    if known != seed:
+        raise UsageError(f"The models in {out} have read text of seed {known}: use --seed {known}.")
 
 
 def check_device(device: str) -> None:
@@ -159,8 +180,8 @@ def train_pair(
     target = new_model(target_config(), seed).to(device)
     draft = new_model(draft_config(), seed + 1).to(device)
     start = Phase("draft-start", DRAFT_START_MINUTES, muon_lr=4e-3, adam_lr=4e-3)
-    teach = Phase("target", minutes.target, muon_lr=4e-3, adam_lr=3e-3)
-    distil = Phase("draft-corpus", minutes.draft, muon_lr=4e-3, adam_lr=4e-3)
+    teach = _teach("target", minutes)
+    distil = _distil("draft-corpus", minutes)
 
     outcomes = [_run(shop, draft, DRAFT_NAME, start, next_token_loss(draft, device), shop.stream)]
     if not (out / TARGET_NAME / "model.safetensors").exists():
@@ -168,13 +189,52 @@ def train_pair(
     outcomes.append(
         _run(shop, target, TARGET_NAME, teach, next_token_loss(target, device), shop.stream)
     )
-    target.eval().requires_grad_(False)
-    fresh = outcomes[-1].next_document
-    loss = distillation_loss(draft, target, device)
-    outcomes.append(
-        _run(shop, draft, DRAFT_NAME, distil, loss, lambda at: shop.stream(max(at, fresh)))
-    )
+    outcomes.append(_distilled(shop, draft, target, distil, outcomes[-1].next_document))
     return outcomes
+
+
+def train_pair_further(
+    out: Path,
+    scratch: Path,
+    device: str,
+    minutes: Minutes,
+    seed: int,
+    progress: Callable[[str], None],
+) -> list[Outcome]:
+    """Target and draft of `out`, on text that neither has read."""
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(out / TARGET_NAME)
+    shop = Workshop(out, scratch, device, seed, tokenizer, progress)
+    target, draft = (
+        LlamaForCausalLM.from_pretrained(out / name, dtype=torch.float32).to(device)
+        for name in (TARGET_NAME, DRAFT_NAME)
+    )
+    fresh = record.next_document(out)
+    loss = next_token_loss(target, device)
+    teach, distil = _teach(TARGET_FURTHER, minutes), _distil(DRAFT_FURTHER, minutes)
+    learnt = _run(shop, target, TARGET_NAME, teach, loss, lambda at: shop.stream(max(at, fresh)))
+    return [learnt, _distilled(shop, draft, target, distil, learnt.next_document)]
+
+
+def _teach(name: str, minutes: Minutes) -> Phase:
+    return Phase(name, minutes.target, muon_lr=4e-3, adam_lr=3e-3)
+
+
+def _distil(name: str, minutes: Minutes) -> Phase:
+    return Phase(name, minutes.draft, muon_lr=4e-3, adam_lr=4e-3)
+
+
+def _distilled(
+    shop: Workshop, draft: LlamaForCausalLM, target: LlamaForCausalLM, phase: Phase, fresh: int
+) -> Outcome:
+    """The draft, taught by the target on text from document `fresh` on."""
+    target.eval().requires_grad_(False)
+    loss = distillation_loss(draft, target, shop.device)
+    return _run(shop, draft, DRAFT_NAME, phase, loss, lambda at: shop.stream(max(at, fresh)))
+
+
+def checkpoint(scratch: Path, phase: str) -> Path:
+    """Where a phase of the pair keeps its progress."""
+    return scratch / f"{phase}.pt"
 
 
 def _run(
@@ -191,7 +251,7 @@ def _run(
         phase,
         batches,
         loss,
-        checkpoint=shop.scratch / f"{phase.name}.pt",
+        checkpoint=checkpoint(shop.scratch, phase.name),
         progress=shop.progress,
         snapshot=lambda: export_model(model, shop.tokenizer, shop.out / name),
     )

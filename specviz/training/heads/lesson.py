@@ -8,19 +8,14 @@ which the target itself predicts at position t+1+j.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from transformers import LlamaForCausalLM
 
-from specviz.training.batches import Batch
 from specviz.training.encoding import Encoded
-
-# Documents of similar length are grouped to limit padding; this many tokens keep matrix products
-# efficient.
-GROUP_TOKENS = 1600
 
 
 @dataclass(frozen=True)
@@ -60,32 +55,6 @@ class Lesson:
     def positions(self, offset: int) -> Tensor:
         """Anchor + `offset` [n, a]; those behind the group's last column repeat it."""
         return (self.anchors + offset).clamp(max=self.ids.shape[1] - 1)
-
-
-def documents(batch: Batch) -> list[Encoded]:
-    """The documents packed into `batch`, separated by their weights."""
-    found = []
-    for ids, weights in zip(batch.ids, batch.weights, strict=True):
-        if not weights.any():
-            continue
-        used = int(weights.nonzero().max()) + 1
-        starts = (weights[:used] == 0).nonzero().flatten().tolist()
-        for start, end in zip(starts, [*starts[1:], used], strict=True):
-            answer = int((weights[start:end] == 1.0).nonzero().min())
-            found.append(Encoded(ids[start:end].tolist(), answer))
-    return found
-
-
-def groups(encoded: Sequence[Encoded], tokens: int = GROUP_TOKENS) -> Iterator[list[Encoded]]:
-    """`encoded` by length, cut where a group would exceed `tokens`, padding included."""
-    group: list[Encoded] = []
-    for document in sorted(encoded, key=lambda document: len(document.ids)):
-        if group and (len(group) + 1) * len(document.ids) > tokens:
-            yield group
-            group = []
-        group.append(document)
-    if group:
-        yield group
 
 
 @torch.no_grad()

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 import torch
 
-from specviz.training.batches import PROMPT_WEIGHT, ROW_LENGTH, pack, split_rows, stream_batches
+from specviz.training.batches import (
+    PROMPT_WEIGHT,
+    ROW_LENGTH,
+    alone,
+    documents,
+    groups,
+    pack,
+    split_rows,
+    stream_batches,
+)
 from specviz.training.corpus import training_documents
 from specviz.training.encoding import Encoded
 from specviz.training.tokenizer import ASSISTANT, END, USER, chat_prompt, train_tokenizer
@@ -13,8 +22,8 @@ from specviz.training.tokenizer import ASSISTANT, END, USER, chat_prompt, train_
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    documents = training_documents(1)
-    return train_tokenizer(next(documents).answer for _ in range(300))
+    training = training_documents(1)
+    return train_tokenizer(next(training).answer for _ in range(300))
 
 
 def test_weights_count_answers_fully_and_prompts_little() -> None:
@@ -41,9 +50,36 @@ def test_next_batch_goes_on_where_the_last_ended(tokenizer) -> None:
 
 
 def test_split_keeps_every_row() -> None:
-    batch = pack([[Encoded([n], 1)] for n in range(1, 6)], pad=0, next_document=3)
+    batch = pack([[Encoded([n, 1], 1)] for n in range(2, 7)], pad=0, next_document=3)
     parts = split_rows(batch, 2)
     assert torch.equal(torch.cat([part.ids for part in parts]), batch.ids)
+
+
+def test_packed_documents_come_back() -> None:
+    first, second, third = Encoded([2, 5, 6, 1], 2), Encoded([2, 7, 1], 1), Encoded([2, 8, 9, 1], 3)
+    batch = pack([[first, second], [third], []], pad=0, next_document=3)
+    assert documents(batch) == [first, second, third]
+
+
+def test_groups_hold_everything_and_little_padding() -> None:
+    many = [Encoded([2] * n, 1) for n in (5, 90, 30, 7, 60, 8, 200)]
+    found = list(groups(many, tokens=100))
+    assert sorted(len(d.ids) for group in found for d in group) == [5, 7, 8, 30, 60, 90, 200]
+    assert [len(group[-1].ids) for group in found] == sorted(len(group[-1].ids) for group in found)
+    assert all(len(g) == 1 or len(g) * len(g[-1].ids) <= 100 for g in found)
+
+
+def test_alone_documents_have_a_row_each_and_keep_their_weights() -> None:
+    first, second = Encoded([2, 5, 6, 1], 2), Encoded([2, 7, 1], 1)
+    (part,) = alone(pack([[first, second]], pad=0, next_document=2), tokens=100)
+    assert part.ids.tolist() == [[2, 7, 1, 0], [2, 5, 6, 1]]
+    assert part.weights[1].tolist() == pytest.approx([0, PROMPT_WEIGHT, 1, 1])
+    assert part.next_document == 2
+
+
+def test_split_leaves_out_rows_of_padding() -> None:
+    (part,) = split_rows(pack([[Encoded([2, 1], 1)], []], pad=0, next_document=1), 2)
+    assert part.ids[0, :2].tolist() == [2, 1]
 
 
 def test_template_and_training_text_agree(tokenizer) -> None:

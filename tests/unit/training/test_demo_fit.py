@@ -138,3 +138,15 @@ def test_every_parameter_has_one_optimizer() -> None:
     owned = [p for o in optimizers(model, phase) for g in o.param_groups for p in g["params"]]
     assert {id(p) for p in owned} == {id(p) for p in model.parameters()}
     assert len(owned) == len({id(p) for p in owned})
+
+
+def test_documents_of_a_row_do_not_read_each_other() -> None:
+    """Together in a row or a row each, the loss is the same."""
+    model, draft = _tiny(1), _tiny(2)
+    texts = [Encoded([2, 3 + n, 4, 5 + n, 1], 2) for n in range(4)]
+    packed = pack([texts[:2], texts[2:]], pad=0, next_document=4)
+    each = pack([[text] for text in texts], pad=0, next_document=4)
+    for loss in (next_token_loss(model, "cpu"), distillation_loss(draft, model, "cpu")):
+        (together, weight), (apart, same) = loss(packed), loss(each)
+        assert weight == pytest.approx(same)
+        assert together.item() == pytest.approx(apart.item(), rel=1e-4)

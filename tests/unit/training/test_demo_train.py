@@ -10,8 +10,14 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specviz.errors import UsageError
 from specviz.paths import DEMO_TARGET
-from specviz.training import record
-from specviz.training.family import TARGET_NAME, export_model, target_config
+from specviz.training import record, train
+from specviz.training.family import (
+    DRAFT_NAME,
+    TARGET_NAME,
+    draft_config,
+    export_model,
+    target_config,
+)
 from specviz.training.fit import Outcome
 from specviz.training.heads import train as heads
 from specviz.training.heads.train import (
@@ -83,6 +89,39 @@ def small_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(heads, "ROWS", {"cpu": 2})
     monkeypatch.setattr(heads, "VOCABULARY_DOCUMENTS", 30)
     return tmp_path
+
+
+def test_a_pair_goes_on_with_text_that_it_has_not_read(
+    small_family: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(train, "ROWS", {"cpu": 1})
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(DEMO_TARGET)
+    export_model(LlamaForCausalLM(draft_config()), tokenizer, small_family / DRAFT_NAME)
+    was = (small_family / TARGET_NAME / "model.safetensors").read_bytes()
+    step = Minutes(target=0.0001, draft=0.0001)
+    for times in (1, 2):
+        begun = record.next_document(small_family)
+        learnt = train.train_pair_further(
+            small_family, small_family, "cpu", step, 20, lambda line: None
+        )
+        assert [one.name for one in learnt] == ["target-further", "draft-further"]
+        assert begun < learnt[0].next_document < learnt[1].next_document
+        record.go_on(small_family, learnt)
+        for one in learnt:
+            train.checkpoint(small_family, one.name).unlink()
+        phases = {phase["name"]: phase for phase in record.read(small_family)["phases"]}
+        assert [phases[one.name]["steps"] for one in learnt] == [times, times]
+    assert (small_family / TARGET_NAME / "model.safetensors").read_bytes() != was
+
+
+def test_only_what_was_trained_with_the_same_text_goes_on(small_family: Path) -> None:
+    def further(out: Path, seed: int) -> None:
+        train_family(out, device="cpu", minutes=Minutes(), seed=seed, progress=print, further=True)
+
+    with pytest.raises(UsageError, match="use --seed 20"):
+        further(small_family, 21)
+    with pytest.raises(UsageError, match="train without --further"):
+        further(small_family / "nothing", 20)
 
 
 @pytest.mark.parametrize(

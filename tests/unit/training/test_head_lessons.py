@@ -4,26 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from head_samples import LAYERS, documents, is_sorted, tiny_target
+from head_samples import LAYERS, documents, tiny_target
 
-from specviz.training.batches import pack
-from specviz.training.encoding import Encoded
-from specviz.training.heads.lesson import documents as unpack
-from specviz.training.heads.lesson import groups, prepare, read
-
-
-def test_packed_documents_come_back() -> None:
-    first, second, third = documents()
-    batch = pack([[first, second], [third], []], pad=0, next_document=3)
-    assert unpack(batch) == [first, second, third]
-
-
-def test_groups_hold_everything_and_little_padding() -> None:
-    many = [Encoded([2] * n, 1) for n in (5, 90, 30, 7, 60, 8, 200)]
-    found = list(groups(many, tokens=100))
-    assert sorted(len(d.ids) for group in found for d in group) == [5, 7, 8, 30, 60, 90, 200]
-    assert is_sorted([len(d.ids) for group in found for d in group])
-    assert all(len(g) == 1 or len(g) * len(g[-1].ids) <= 100 for g in found)
+from specviz.training.heads.lesson import prepare, read
 
 
 def test_hidden_states_are_those_of_transformers() -> None:
