@@ -112,12 +112,15 @@ def train_family(
         forget(scratch, parts)
     outcomes: list[Outcome] = []
     if PAIR in parts and further:
-        outcomes += train_pair_further(out, scratch, device, minutes, seed, progress)
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(out / TARGET_NAME)
+        pair = Workshop(out, scratch, device, seed, tokenizer, progress)
+        outcomes += train_pair_further(pair, minutes)
         record.go_on(out, outcomes)
         for outcome in outcomes:
             checkpoint(scratch, outcome.name).unlink()  # it is in the record: not once more
     elif PAIR in parts:
-        outcomes += train_pair(out, scratch, device, minutes, seed, progress)
+        tokenizer = new_tokenizer(seed, progress)
+        outcomes += train_pair(Workshop(out, scratch, device, seed, tokenizer, progress), minutes)
         record.begin(out, seed=seed, device=device, outcomes=outcomes)
     heads = [name for name in TRAININGS if name in parts]
     for name in heads:
@@ -163,53 +166,41 @@ def forget(scratch: Path, parts: Collection[str]) -> None:
             checkpoint.unlink()
 
 
-def train_pair(
-    out: Path,
-    scratch: Path,
-    device: str,
-    minutes: Minutes,
-    seed: int,
-    progress: Callable[[str], None],
-) -> list[Outcome]:
-    """Tokenizer, target and draft."""
+def new_tokenizer(seed: int, progress: Callable[[str], None]) -> PreTrainedTokenizerFast:
+    """The vocabulary of the corpus."""
     progress("tokenizer: learning the vocabulary")
     documents = islice(training_documents(seed), TOKENIZER_DOCUMENTS)
-    tokenizer = train_tokenizer(chat_prompt(d.prompt) + d.answer for d in documents)
-    shop = Workshop(out, scratch, device, seed, tokenizer, progress)
+    return train_tokenizer(chat_prompt(d.prompt) + d.answer for d in documents)
 
-    target = new_model(target_config(), seed).to(device)
-    draft = new_model(draft_config(), seed + 1).to(device)
+
+def train_pair(shop: Workshop, minutes: Minutes) -> list[Outcome]:
+    """Target and draft from the beginning."""
+    target = new_model(target_config(), shop.seed).to(shop.device)
+    draft = new_model(draft_config(), shop.seed + 1).to(shop.device)
     start = Phase("draft-start", DRAFT_START_MINUTES, muon_lr=4e-3, adam_lr=4e-3)
     teach = _teach("target", minutes)
     distil = _distil("draft-corpus", minutes)
 
-    outcomes = [_run(shop, draft, DRAFT_NAME, start, next_token_loss(draft, device), shop.stream)]
-    if not (out / TARGET_NAME / "model.safetensors").exists():
-        export_model(target, tokenizer, out / TARGET_NAME)
+    outcomes = [
+        _run(shop, draft, DRAFT_NAME, start, next_token_loss(draft, shop.device), shop.stream)
+    ]
+    if not (shop.out / TARGET_NAME / "model.safetensors").exists():
+        export_model(target, shop.tokenizer, shop.out / TARGET_NAME)
     outcomes.append(
-        _run(shop, target, TARGET_NAME, teach, next_token_loss(target, device), shop.stream)
+        _run(shop, target, TARGET_NAME, teach, next_token_loss(target, shop.device), shop.stream)
     )
     outcomes.append(_distilled(shop, draft, target, distil, outcomes[-1].next_document))
     return outcomes
 
 
-def train_pair_further(
-    out: Path,
-    scratch: Path,
-    device: str,
-    minutes: Minutes,
-    seed: int,
-    progress: Callable[[str], None],
-) -> list[Outcome]:
-    """Target and draft of `out`, on text that neither has read."""
-    tokenizer = PreTrainedTokenizerFast.from_pretrained(out / TARGET_NAME)
-    shop = Workshop(out, scratch, device, seed, tokenizer, progress)
+def train_pair_further(shop: Workshop, minutes: Minutes) -> list[Outcome]:
+    """Target and draft that are there, on text that neither has read."""
     target, draft = (
-        LlamaForCausalLM.from_pretrained(out / name, dtype=torch.float32).to(device)
+        LlamaForCausalLM.from_pretrained(shop.out / name, dtype=torch.float32).to(shop.device)
         for name in (TARGET_NAME, DRAFT_NAME)
     )
-    fresh = record.next_document(out)
-    loss = next_token_loss(target, device)
+    fresh = record.next_document(shop.out)
+    loss = next_token_loss(target, shop.device)
     teach, distil = _teach(TARGET_FURTHER, minutes), _distil(DRAFT_FURTHER, minutes)
     learnt = _run(shop, target, TARGET_NAME, teach, loss, lambda at: shop.stream(max(at, fresh)))
     return [learnt, _distilled(shop, draft, target, distil, learnt.next_document)]

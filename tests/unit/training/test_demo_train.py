@@ -99,11 +99,10 @@ def test_a_pair_goes_on_with_text_that_it_has_not_read(
     export_model(LlamaForCausalLM(draft_config()), tokenizer, small_family / DRAFT_NAME)
     was = (small_family / TARGET_NAME / "model.safetensors").read_bytes()
     step = Minutes(target=0.0001, draft=0.0001)
+    shop = train.Workshop(small_family, small_family, "cpu", 20, tokenizer, lambda line: None)
     for times in (1, 2):
         begun = record.next_document(small_family)
-        learnt = train.train_pair_further(
-            small_family, small_family, "cpu", step, 20, lambda line: None
-        )
+        learnt = train.train_pair_further(shop, step)
         assert [one.name for one in learnt] == ["target-further", "draft-further"]
         assert begun < learnt[0].next_document < learnt[1].next_document
         record.go_on(small_family, learnt)
