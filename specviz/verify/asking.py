@@ -192,14 +192,17 @@ async def _sampled(timed: TimedServer, size: Size) -> tuple[tuple[Drawn, ...], .
 
 async def _timing(timed: TimedServer, size: Size) -> Timing:
     """One request at a time, between readings of the server's own figures."""
-    client, readings = [], [await timed.request_times()]
+    client, round_trips, readings = [], list[float](), [await timed.request_times()]
     for prompt in held_out(size.prompts):
+        round_trips.append(await timed.round_trip_s())
         sample = await timed.sample(prompt, _greedy(size))
         client.append(RequestTimes(1, sample.ttft_ms / 1000, sample.e2el_ms / 1000))
         readings.append(await timed.request_times())
     known = [one for one in readings if one is not None]
     server = tuple(after - before for before, after in pairwise(known))
-    return Timing(tuple(client), server if len(known) == len(readings) else None)
+    return Timing(
+        tuple(client), server if len(known) == len(readings) else None, tuple(round_trips)
+    )
 
 
 async def _tracing_cost(engine: ServerEngine, batch: int, size: Size) -> TracingCost:

@@ -31,10 +31,14 @@ class Greedy:
 @dataclass(frozen=True, slots=True)
 class Timing:
     """Requests one at a time, timed by the client; and by the server, None if it does not report
-    its times: what its sums grew by during each."""
+    its times: what its sums grew by during each.
+
+    `round_trips_s`: one before each request, of a page that costs the server nothing.
+    """
 
     client: tuple[RequestTimes, ...]
     server: tuple[RequestTimes, ...] | None
+    round_trips_s: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)

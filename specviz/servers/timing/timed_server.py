@@ -38,7 +38,7 @@ from specviz.servers.client.limits import most_bytes
 from specviz.servers.client.probe import FoundServer, connecting
 from specviz.servers.client.sse import Read
 from specviz.servers.metrics import RequestTimes, SpecCounters
-from specviz.servers.pages import read_page
+from specviz.servers.pages import Page, read_page
 from specviz.servers.timing.answer import last_news_s, read_answer, sample_of
 from specviz.servers.timing.connections import Connections, NotConnected, TooMuch
 
@@ -127,6 +127,13 @@ class TimedServer:
         load = self._read_from(await self._metrics(), self.server.dialect.load)
         return None if load is None or load.output_tokens is None else round(load.output_tokens)
 
+    async def round_trip_s(self) -> float:
+        """Seconds to the server and back: a request for its list of models. What a busy machine
+        adds to a request between client and server, it adds to this as well."""
+        asked_s = time.perf_counter()
+        await self._page("/v1/models")
+        return time.perf_counter() - asked_s
+
     async def prefix_caching(self) -> bool | None:
         """Whether the server caches prefixes; None where it does not say.
 
@@ -158,15 +165,16 @@ class TimedServer:
 
     async def _metrics(self) -> str:
         """The metrics page, empty where there is none."""
+        page = await self._page(self.server.dialect.metrics_path)
+        return page.text if page.status == 200 else ""
+
+    async def _page(self, path: str) -> Page:
         try:
-            page = await read_page(
-                self._http, f"{self.server.url}{self.server.dialect.metrics_path}"
-            )
+            return await read_page(self._http, f"{self.server.url}{path}")
         except httpx2.ConnectError as error:
             raise nothing_answers(self.server) from error
         except httpx2.HTTPError as error:
             raise connection_broke(error, self.server) from error
-        return page.text if page.status == 200 else ""
 
     def _failure(self, error: OSError, max_tokens: int) -> EngineError:
         if isinstance(error, NotConnected):

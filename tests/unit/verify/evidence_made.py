@@ -103,9 +103,10 @@ GAPS = (3.0, 3.0, 3.0, 0.1)
 AGREES = RequestTimes(1, 0.098, 0.495)
 
 
-def timed(*server: RequestTimes) -> Timing:
+def timed(*server: RequestTimes, round_trip_s: float = 0.001) -> Timing:
     """Four requests, 100 ms to the first token and 500 ms in all."""
-    return Timing((RequestTimes(1, 0.1, 0.5),) * 4, server or (AGREES,) * 4)
+    client = (RequestTimes(1, 0.1, 0.5),) * 4
+    return Timing(client, server or (AGREES,) * 4, (round_trip_s,) * 4)
 
 
 def answered(of: FoundServer, trace: Trace, sampled: tuple[tuple[int, ...], ...] = ()) -> Answered:

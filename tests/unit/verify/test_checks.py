@@ -243,11 +243,19 @@ def test_sampled_answers_of_another_distribution_fail(monkeypatch: pytest.Monkey
         (timed(AGREES, AGREES, AGREES, RequestTimes(1, 0.01, 0.3)), Outcome.HOLDS),  # one stalled
         (timed(AGREES, AGREES, AGREES, RequestTimes(2, 0.098, 0.495)), Outcome.NOT_MEASURED),
         (timed(AGREES, AGREES, RequestTimes(0, 0, 0), RequestTimes(2, 1, 2)), Outcome.NOT_MEASURED),
-        (Timing((AGREES,) * 4, None), Outcome.NOT_REPORTED),
+        (Timing((AGREES,) * 4, None, (0.001,) * 4), Outcome.NOT_REPORTED),
     ],
 )
 def test_times_are_inside_the_clients(of_both: Timing, outcome: Outcome) -> None:
     assert timing("vLLM", of_both).outcome is outcome
+
+
+def test_a_long_way_to_the_server_is_no_disagreement() -> None:
+    """Two far apart, or on a machine where either waits for a processor."""
+    theirs = [RequestTimes(1, 0.04, 0.44)] * 4
+    near, far = timing("vLLM", timed(*theirs)), timing("vLLM", timed(*theirs, round_trip_s=0.05))
+    assert (near.outcome, far.outcome) == (Outcome.FAILS, Outcome.HOLDS)
+    assert "a round trip: 50 ms" in far.detail
 
 
 def test_the_price_of_a_trace_has_its_interval() -> None:
