@@ -1,8 +1,8 @@
 """Predicting K = 1-14 from one run at K = 15, compared with measurements.
 
-A sweep of the baseline and K = 1-15, arms interleaved, runs on the embedded engine (or on vLLM
-servers with `--engine vllm`, where speed-up is not predicted). The prediction sees only the
-baseline, the arm at the largest K and, where K can be redrafted exactly, the redrafts of that arm.
+A sweep of the baseline and K = 1-15, arms interleaved, runs on the embedded engine, or on vLLM
+servers with `--engine vllm`. The prediction sees only the baseline, the arm at the largest K and,
+where K can be redrafted exactly, the redrafts of that arm.
 """
 
 from __future__ import annotations

@@ -118,9 +118,9 @@ def loads(runs: list[str]) -> list[Load]:
         Load("Compare, two runs", f"compare?arms={runs[0]},{runs[1]}", "^Aligned by|^Marked"),
         Load("Query, a question", "query?question=category-position", "^Most: "),
         Load("Benchmark", "benchmark", "^New benchmark$"),
-        Load("K", "k", "^What K does$"),
-        Load("Technique", "technique", "^Draft model$"),
-        Load("Cost", "cost", "^Requests per day$"),
+        Load("K", "k", "^K to use$"),
+        Load("Technique", "technique", "^How sure: "),
+        Load("Cost", "cost", "^saving per request$"),
     ]
 
 
@@ -132,9 +132,9 @@ def clicks() -> list[Load]:
         Load("Compare", "Compare", "^Runs, arms of benchmarks"),
         Load("Query", "Query", "^Ask the stored runs$"),
         Load("Benchmark", "Benchmark", "^New benchmark$"),
-        Load("K", "K", "^What K does$"),
-        Load("Technique", "Technique", "^Draft model$"),
-        Load("Cost", "Cost", "^Requests per day$"),
+        Load("K", "K", "^K to use$"),
+        Load("Technique", "Technique", "^How sure: "),
+        Load("Cost", "Cost", "^saving per request$"),
         Load("Live", "Live", "^Run$"),
     ]
 
