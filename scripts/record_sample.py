@@ -31,7 +31,8 @@ from specviz.runtime import Runtime
 from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.redrafts import count_redrafts
 from specviz.store.history import edits
-from specviz.store.history.history import Item, Kind, read_history, read_run_ids
+from specviz.store.history.history import read_history, read_run_ids
+from specviz.store.history.line import Item, Kind
 from specviz.store.shipped import REGRESSION, SAMPLE, Shipped
 
 BITS = 3

@@ -29,14 +29,9 @@ from specviz.machine import hardware_summary
 from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.history.comparison import read_candidates, read_compared, read_compared_requests
-from specviz.store.history.history import (
-    HistoryFilter,
-    Item,
-    Kind,
-    Order,
-    read_choices,
-    read_history,
-)
+from specviz.store.history.filter import HistoryFilter, read_choices
+from specviz.store.history.history import Order, read_history
+from specviz.store.history.line import Item, Kind
 from specviz.store.history.prompts import read_prompts
 from specviz.store.history.size import read_share
 from specviz.store.runs.runs import read_request, read_run, read_titles, read_trace

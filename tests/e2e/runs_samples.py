@@ -14,7 +14,7 @@ from specviz.engines.replay import events_of
 from specviz.methods import Method
 from specviz.store import RecordedRequest, Store, open_store
 from specviz.store.history.edits import rename, tag, write_note
-from specviz.store.history.history import Item, Kind
+from specviz.store.history.line import Item, Kind
 from specviz.store.runs.tables import insert
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

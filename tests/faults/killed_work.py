@@ -37,7 +37,7 @@ from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.exchange import Format, export, import_file
 from specviz.store.history.edits import delete, remove
-from specviz.store.history.history import Item, Kind
+from specviz.store.history.line import Item, Kind
 from specviz.trace import Event
 
 STEPS = 12

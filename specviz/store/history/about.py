@@ -8,7 +8,7 @@ from datetime import datetime
 
 from duckdb import DuckDBPyConnection
 
-from specviz.store.history.history import Item, Kind, shown
+from specviz.store.history.line import Item, Kind, shown
 from specviz.store.runs.runs import rows_of
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from duckdb import DuckDBPyConnection
 
 from specviz.errors import UsageError
-from specviz.store.history.history import Item, Kind
+from specviz.store.history.line import Item, Kind
 from specviz.store.runs.tables import to_utc, update
 
 KEPT_DELETED = timedelta(days=7)

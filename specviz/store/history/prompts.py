@@ -8,19 +8,9 @@ from __future__ import annotations
 
 from duckdb import DuckDBPyConnection
 
-from specviz.store.history.history import (
-    FIGURES,
-    LINE_OF_RUNS,
-    ORDERS,
-    PROMPT_KEY,
-    History,
-    HistoryFilter,
-    Order,
-    asks_requests,
-    conditions,
-    history_row,
-    items_sql,
-)
+from specviz.store.history.filter import PROMPT_KEY, HistoryFilter, asks_requests, conditions
+from specviz.store.history.history import ORDERS, History, Order, items_sql
+from specviz.store.history.line import FIGURES, LINE_OF_RUNS, history_row
 from specviz.store.runs.runs import PROMPT_START_CHARS, rows_of
 
 _ORDERS = ORDERS | {Order.NAME: "lower(prompt_start)"}

@@ -9,7 +9,8 @@ from pathlib import Path
 from duckdb import DuckDBPyConnection
 
 from specviz.analysis.text import size_text
-from specviz.store.history.history import Item, read_run_ids
+from specviz.store.history.history import read_run_ids
+from specviz.store.history.line import Item
 from specviz.store.store import Store
 
 FEW_ROWS = 100_000

@@ -14,7 +14,7 @@ from specviz.runtime import current
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.store.history.history import Item, Kind
+from specviz.store.history.line import Item, Kind
 from specviz.views.benchmark import (
     checks as bench_checks,
 )

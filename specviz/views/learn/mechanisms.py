@@ -15,7 +15,7 @@ from specviz.figures.style import MONO, Ground
 from specviz.methods import Method, record_of
 from specviz.palette import ACCEPTED, RECOVERED
 from specviz.runtime import current
-from specviz.store.history.history import HistoryRow
+from specviz.store.history.line import HistoryRow
 from specviz.trace import ROOT, Origin, Step
 from specviz.views.learn import state
 from specviz.views.learn.traces import (

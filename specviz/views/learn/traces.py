@@ -13,7 +13,9 @@ from specviz.errors import StoreError
 from specviz.methods import Method
 from specviz.paths import DATA
 from specviz.store import Store, recording_from_dict
-from specviz.store.history.history import HistoryFilter, HistoryRow, Kind, read_history
+from specviz.store.history.filter import HistoryFilter
+from specviz.store.history.history import read_history
+from specviz.store.history.line import HistoryRow, Kind
 from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Fidelity, Trace, fold
 

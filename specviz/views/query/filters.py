@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from specviz.store import Store
-from specviz.store.history.history import read_choices
+from specviz.store.history.filter import read_choices
 from specviz.store.sql.question_filter import has_categories
 from specviz.store.sql.questions import Question
 from specviz.views.query import state as query_state

@@ -11,7 +11,7 @@ from specviz.config import RunStatus
 from specviz.machine import hardware_summary
 from specviz.store import Store
 from specviz.store.history.about import About
-from specviz.store.history.history import Item
+from specviz.store.history.line import Item
 from specviz.views.live import prefill as live_again
 from specviz.views.live import state as live_state
 from specviz.views.runs import edit as runs_edit

@@ -8,7 +8,8 @@ import streamlit as st
 
 from specviz.store import Store
 from specviz.store.history.edits import KEPT_DELETED
-from specviz.store.history.history import HistoryRow, Item, Kind, read_run_ids
+from specviz.store.history.history import read_run_ids
+from specviz.store.history.line import HistoryRow, Item, Kind
 from specviz.views.runs import edit, state
 from specviz.views.shared import pages
 from specviz.views.shared.exchange import export_control, import_control

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from specviz.analysis.text import counted, shortened, terminal_text
-from specviz.store.history.history import HistoryRow, Kind
+from specviz.store.history.line import HistoryRow, Kind
 from specviz.views.shared.text import CATEGORY_NAMES
 
 NAME, DELETED = "name", "deleted"  # always there; only where lines are deleted

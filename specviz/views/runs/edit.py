@@ -16,7 +16,8 @@ from specviz.store import Store
 from specviz.store.history import edits
 from specviz.store.history.about import About, read_about
 from specviz.store.history.edits import KEPT_DELETED
-from specviz.store.history.history import HistoryRow, Item, Kind, read_choices
+from specviz.store.history.filter import read_choices
+from specviz.store.history.line import HistoryRow, Item, Kind
 from specviz.views.runs import state
 from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped

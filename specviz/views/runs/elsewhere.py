@@ -12,7 +12,7 @@ import streamlit as st
 from specviz.analysis.text import digits, terminal_text
 from specviz.store import Store
 from specviz.store.history.drafts import read_logged_steps, replayed
-from specviz.store.history.history import Item, Kind
+from specviz.store.history.line import Item, Kind
 from specviz.store.history.tool_result import (
     MOST_REQUESTS,
     read_stepped,

@@ -7,7 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from specviz.store.history.history import Choices, HistoryFilter, Kind, Order
+from specviz.store.history.filter import Choices, HistoryFilter
+from specviz.store.history.history import Order
+from specviz.store.history.line import Kind
 from specviz.views.runs import state
 from specviz.views.runs.columns import COLUMNS, USUAL_COLUMNS
 from specviz.views.shared.text import CATEGORY_NAMES

@@ -11,16 +11,9 @@ import streamlit as st
 from specviz.analysis.text import counted, size_text, terminal_text
 from specviz.runtime import current
 from specviz.store import Store
-from specviz.store.history.history import (
-    History,
-    HistoryFilter,
-    HistoryRow,
-    Item,
-    Order,
-    has_history,
-    read_choices,
-    read_history,
-)
+from specviz.store.history.filter import HistoryFilter, read_choices
+from specviz.store.history.history import History, Order, has_history, read_history
+from specviz.store.history.line import HistoryRow, Item
 from specviz.store.history.prompts import read_prompt, read_prompts
 from specviz.store.history.size import file_size_of, read_share, share_text
 from specviz.store.sql.questions import question

@@ -10,7 +10,9 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from specviz.store.history.history import HistoryFilter, Item, Kind, Order
+from specviz.store.history.filter import HistoryFilter
+from specviz.store.history.history import Order
+from specviz.store.history.line import Item, Kind
 from specviz.views.runs.columns import COLUMNS, USUAL_COLUMNS
 from specviz.views.shared.pages import BENCHMARK, RUNS, Page
 from specviz.views.shared.token_strip import OpenedStep

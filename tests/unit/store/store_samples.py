@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
 from specviz.methods import Method
 from specviz.store import Store
-from specviz.store.history.history import HistoryFilter, Kind, read_history
+from specviz.store.history.filter import HistoryFilter
+from specviz.store.history.history import read_history
+from specviz.store.history.line import Kind
 from specviz.trace import (
     ROOT,
     EmittedToken,

@@ -14,7 +14,8 @@ from specviz.errors import StoreError
 from specviz.store import Store, migrations, open_store
 from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.history import edits
-from specviz.store.history.history import Item, Kind, read_history
+from specviz.store.history.history import read_history
+from specviz.store.history.line import Item, Kind
 from specviz.store.runs.runs import read_run
 from specviz.store.runs.tables import insert
 from specviz.store.shipped import REFUSAL, REGRESSION, SAMPLE, Shipped, read_recorded

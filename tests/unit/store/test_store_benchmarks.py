@@ -40,7 +40,9 @@ from specviz.store.benchmarks.reads import (
     read_rounds,
     read_samples,
 )
-from specviz.store.history.history import HistoryFilter, Kind, read_history
+from specviz.store.history.filter import HistoryFilter
+from specviz.store.history.history import read_history
+from specviz.store.history.line import Kind
 from specviz.store.runs.runs import read_group, read_run
 from specviz.trace import Fidelity
 

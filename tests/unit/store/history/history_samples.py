@@ -12,7 +12,7 @@ from specviz.config import EngineKind, RunConfig
 from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.history.edits import delete, rename, tag, write_note
-from specviz.store.history.history import Item, Kind
+from specviz.store.history.line import Item, Kind
 from specviz.store.runs.tables import insert
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -14,16 +14,9 @@ from hypothesis import strategies as st
 
 from specviz.store import Store, open_store
 from specviz.store.history.about import read_about
-from specviz.store.history.history import (
-    HistoryFilter,
-    Item,
-    Kind,
-    Order,
-    has_history,
-    read_choices,
-    read_history,
-    read_run_ids,
-)
+from specviz.store.history.filter import HistoryFilter, read_choices
+from specviz.store.history.history import Order, has_history, read_history, read_run_ids
+from specviz.store.history.line import Item, Kind
 from specviz.store.history.size import FileSize, Share, file_size_of, read_share, share_text
 
 METHODS = ("ngram", "eagle3", "medusa")

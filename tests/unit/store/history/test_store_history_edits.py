@@ -15,13 +15,9 @@ from specviz.store import Store
 from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.history import edits
 from specviz.store.history.about import read_about
-from specviz.store.history.history import (
-    HistoryFilter,
-    HistoryRow,
-    Item,
-    Kind,
-    read_history,
-)
+from specviz.store.history.filter import HistoryFilter
+from specviz.store.history.history import read_history
+from specviz.store.history.line import HistoryRow, Item, Kind
 from specviz.store.runs.runs import read_run
 from specviz.store.runs.tables import insert
 

@@ -18,15 +18,9 @@ from store_samples import new_run
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
 from specviz.store.history import edits
-from specviz.store.history.history import (
-    HistoryFilter,
-    HistoryRow,
-    Item,
-    Kind,
-    Order,
-    read_history,
-    read_run_ids,
-)
+from specviz.store.history.filter import HistoryFilter
+from specviz.store.history.history import Order, read_history, read_run_ids
+from specviz.store.history.line import HistoryRow, Item, Kind
 from specviz.store.history.prompts import read_prompts
 
 METHODS, TAGS = ("baseline", "eagle3", "ngram"), ("nightly", "%")

@@ -15,7 +15,7 @@ from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.history import edits
 from specviz.store.history.about import read_about
-from specviz.store.history.history import Item, Kind
+from specviz.store.history.line import Item, Kind
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 RUN = Item(Kind.RUN, "r")
@@ -35,7 +35,7 @@ def banner() -> None:
     import streamlit as st
 
     from specviz.runtime import current
-    from specviz.store.history.history import Item, Kind
+    from specviz.store.history.line import Item, Kind
     from specviz.views.runs import edit, state
 
     if "begun" not in st.session_state:
@@ -64,7 +64,8 @@ def delete_button() -> None:
     import streamlit as st
 
     from specviz.runtime import current
-    from specviz.store.history.history import HistoryFilter, read_history
+    from specviz.store.history.filter import HistoryFilter
+    from specviz.store.history.history import read_history
     from specviz.views.runs.actions import act_on
 
     if "clicked_elsewhere" in st.session_state:
