@@ -136,11 +136,12 @@ def test_the_tooltip_tells_what_is_known_of_a_token(open_strip: Opener) -> None:
     tip = page.locator(".tip")
     for _ in range(5):  # what is drawn late moves the token from under the pointer
         output(page, 1).locator(".rejected").last.hover()
-        if "min(1, " in (tip.text_content() or ""):
+        text = tip.text_content() or ""  # once: the next moment it may be another token's
+        if "min(1, " in text:
             break
         page.wait_for_timeout(300)
     for words in ("token id", "depth", "target probability", "draft probability", "min(1, "):
-        expect(tip).to_contain_text(words)
+        assert words in text
     page.locator(".badge").first.hover()
     expect(tip).to_contain_text("Traced: every drafted token")
 
