@@ -61,7 +61,8 @@ def policy_table(family: Family, samples: pd.DataFrame, objective: Objective) ->
     baseline where that was not measured.
 
     `samples` has one row per request, see `benchmark.summary.summarise`; those in the figures only.
-    Raises UsageError where the method was measured nowhere next to plain decoding.
+    Raises UsageError where the method was measured nowhere next to plain decoding, and where no
+    temperature has a K for every load.
     """
     measured = _measured(family, samples)
     decisions = {
@@ -88,6 +89,8 @@ def policy_table(family: Family, samples: pd.DataFrame, objective: Objective) ->
                 f"Temperature {temperature:g} is left out: it was not measured at every load, and "
                 "its steps were not counted, so that nothing can be predicted."
             )
+    if not rows:
+        raise UsageError(_gaps(family, loads))
     ks = tuple(sorted({arm.k for arm in family.arms if arm.k}))
     carried = tuple(_carried_on(one) for one in rows[-1])
     return PolicyTable(family.arms[0].method, ks, objective, (*rows, carried), tuple(notes))
@@ -127,19 +130,24 @@ def _predicted(
     place: Place,
     objective: Objective,
 ) -> Decision | None:
-    """From the nearest temperature that was measured at this load, and the nearest load at which
-    this temperature was; None where steps were not counted."""
+    """From the nearest temperature that was measured at this load, and for each K the nearest load
+    at which this temperature was with as many drafts; None where steps were not counted."""
     temperature, load = place
-    source = _nearest([one for one in decisions if one[1] == load], place)
-    steps = _nearest([one for one in measured if one[0] == temperature], place)
-    if source is None or steps is None:
+    source = next(iter(_nearest([one for one in decisions if one[1] == load], place)), None)
+    if source is None:
         return None
-    arms = {}
+    known = {
+        one[1]: _drafting(measured[one])
+        for one in _nearest([one for one in measured if one[0] == temperature], place)
+    }
+    arms, steps_at = {}, set()
     for k, frame in _drafting(measured[source]).items():
         there = tokens_per_step(_drafting(measured[source]), k)
-        here = tokens_per_step(_drafting(measured[steps]), k)
+        nearby = ((at, tokens_per_step(measured_there, k)) for at, measured_there in known.items())
+        at, here = next(((at, tokens) for at, tokens in nearby if tokens), (load, None))
         if there and here:
             arms[k] = stretched(frame, there / here)
+            steps_at.add(at)
     found = compare(arms, measured[source][0], objective)
     if found is None:
         return None
@@ -150,14 +158,13 @@ def _predicted(
         basis=Basis.PREDICTED,
         prompts=found.prompts,
         rests_on=f"step times of temperature {source[0]:g} at {load}, steps of temperature "
-        f"{temperature:g} at {steps[1]}",
+        f"{temperature:g} at {', '.join(map(str, sorted(steps_at)))}",
     )
 
 
-def _nearest(places: Sequence[Place], to: Place) -> Place | None:
-    return min(
-        places, key=lambda one: (abs(one[0] - to[0]), abs(one[1] - to[1]), one), default=None
-    )
+def _nearest(places: Sequence[Place], to: Place) -> list[Place]:
+    """All of them, the nearest first."""
+    return sorted(places, key=lambda one: (abs(one[0] - to[0]), abs(one[1] - to[1]), one))
 
 
 def _carried_on(last: Decision) -> Decision:
@@ -195,6 +202,14 @@ def _left_out(
             f"Concurrency {', '.join(map(str, unused))} is left out: K = 0 was not measured there."
         )
     return notes
+
+
+def _gaps(family: Family, loads: Sequence[int]) -> str:
+    return (
+        f"No temperature of {family.label} was measured next to plain decoding at every load "
+        f"({', '.join(map(str, loads))}), and steps were not counted, so that the gaps cannot be "
+        "predicted: measure every load at one temperature."
+    )
 
 
 def _nothing(family: Family, objective: Objective) -> str:

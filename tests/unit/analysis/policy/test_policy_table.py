@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sweeps import accepted, family, sweep
 
@@ -126,6 +126,24 @@ def test_a_temperature_whose_steps_nobody_counted_is_left_out_and_named() -> Non
     assert any("Temperature 0.7 is left out" in note for note in table.notes)
 
 
+def test_each_k_is_predicted_from_where_it_was_measured() -> None:
+    """Temperature 0 has K 1 at both loads and K 5 at one; 0.7 has K 5 at the other."""
+    drafting = {(0.0, 1): {0, 1, 5}, (0.0, 4): {1}, (0.7, 4): {0, 5}}
+    samples = sweep(KS, SMALL, falling, without=lambda k, place: k not in drafting.get(place, {}))
+    table = policy_table(family(*KS), samples, THROUGHPUT)
+    predicted = table.rows[0][1]
+    assert [one.k for one in predicted.candidates] == [0, 5]
+    assert "step times of temperature 0.7 at 4, steps of temperature 0 at 1" in predicted.rests_on
+
+
+def test_without_a_temperature_that_has_every_load_there_is_no_table() -> None:
+    diagonal = [(0.0, 1), (0.7, 4)]
+    samples = sweep(KS, diagonal, falling, counted=False)
+    with pytest.raises(UsageError, match="measure every load at one temperature"):
+        policy_table(family(*KS), samples, THROUGHPUT)
+    assert len(policy_table(family(*KS), sweep(KS, diagonal, falling), THROUGHPUT).rows) == 3
+
+
 def test_the_row_for_everything_above_is_carried_on_and_says_so() -> None:
     table = policy_table(family(*KS), sweep(KS, GRID, falling), THROUGHPUT)
     assert ks_of(table)[-1] == ks_of(table)[-2]
@@ -207,6 +225,10 @@ def test_no_measured_cell_is_worse_than_plain_decoding_beyond_noise(
 
 
 @SOME
+@example(  # K 1 alone is known at the place that is nearest
+    {(3, (0.0, 1)), (1, (0.0, 1)), (5, (0.7, 1)), (0, (0.0, 4))}
+    | {(3, (0.0, 4)), (0, (0.7, 1)), (1, (0.7, 4)), (5, (0.0, 4))}
+)
 @given(st.sets(st.tuples(st.sampled_from([0, *KS]), st.sampled_from(SMALL)), max_size=10))
 def test_whatever_is_missing_the_policy_has_no_gap(missing: set[tuple[int, tuple[float, int]]]):
     samples = sweep(KS, SMALL, falling, without=lambda k, place: (k, place) in missing, prompts=12)
