@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,12 @@ from specviz.analysis.k.predict import Prediction, predict
 from specviz.analysis.k.redraft import Redraft
 from specviz.analysis.k.step_cost import StepCost, fit_step_cost
 from specviz.store import Store
-from specviz.store.benchmarks.redrafts import read_answers, read_redraft, read_step_times
+from specviz.store.benchmarks.redrafts import (
+    StoredAnswer,
+    read_answers,
+    read_redraft,
+    read_step_times,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,50 +68,72 @@ def evidence(
 ) -> Evidence | None:
     """From a benchmark's stored requests; `arms` is K by arm index. Raises StoreError.
 
-    None where no arm has a finished request there.
+    None where no arm has a finished request there. Plain decoding is that beside the arm: where not
+    all servers fit at once, the baseline is measured with each group, and the groups' times differ
+    with the hour.
     """
 
-    def answers(arm: int) -> list[Answer]:
-        stored = store.read(read_answers, benchmark_id, arm, temperature, concurrency)
-        return [one.answer for one in stored]
+    def answers(arm: int) -> list[StoredAnswer]:
+        return store.read(read_answers, benchmark_id, arm, temperature, concurrency)
 
     by_arm = {arm: found for arm in arms if (found := answers(arm))}
     if not by_arm:
         return None
+    plain = answers(baseline) if baseline is not None else []
+    beside = {arm: _Beside.of(found, plain) for arm, found in by_arm.items()}
     largest = max(by_arm, key=lambda arm: arms[arm])
-    plain = by_key(answers(baseline)) if baseline is not None else {}
     is_base = temperature == 0 and concurrency == 1
     timed = store.read(read_step_times, benchmark_id, largest) if is_base else []
     times = {float(time.k): time.step_ms for time in timed}
     redrafts = store.read(read_redraft, benchmark_id, largest) if is_base else {}
     return Evidence(
         k=arms[largest],
-        run=tuple(by_arm[largest]),
-        plain=plain,
-        cost=_cost(times, by_arm, arms, list(plain.values())),
+        run=tuple(beside[largest].run),
+        plain=by_key(beside[largest].plain),
+        cost=_cost(times, beside[largest], beside.values(), sorted(arms[arm] for arm in by_arm)),
         redrafts=redrafts,
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """An arm's answers, and those of plain decoding measured side by side with it."""
+
+    run: Sequence[Answer]
+    plain: Sequence[Answer]
+
+    @classmethod
+    def of(cls, run: Sequence[StoredAnswer], plain: Sequence[StoredAnswer]) -> _Beside:
+        """All of plain decoding where none was measured with the arm."""
+        groups = {one.server_group for one in run}
+        same = [one for one in plain if one.server_group in groups] or plain
+        return cls([one.answer for one in run], [one.answer for one in same])
+
+    def drafting_step(self, plain_ms: float | None) -> tuple[float, float] | None:
+        """Mean draft tokens and ms of a step that drafts, as if plain decoding took `plain_ms`."""
+        own_ms = step_ms(self.plain)
+        found = drafting_step(self.run, own_ms)
+        if found is None or not own_ms or not plain_ms:
+            return found
+        tokens, ms = found
+        return tokens, ms * plain_ms / own_ms
+
+
 def _cost(
-    times: Mapping[float, float],
-    by_arm: Mapping[int, Sequence[Answer]],
-    arms: Mapping[int, int],
-    plain: Sequence[Answer],
+    times: Mapping[float, float], largest: _Beside, every: Iterable[_Beside], ks: Sequence[int]
 ) -> StepCost | None:
     """Step times of the redraft, else those of the Ks that were measured, else a line through plain
     decoding and the one K there is."""
     if len([k for k in times if k > 0]) > 1:
         timed = ", ".join(f"{k:g}" for k in sorted(times))
         return fit_step_cost(times, f"steps timed side by side in the redraft at K {timed}")
-    plain_ms = step_ms(plain)
-    found = (drafting_step(answers, plain_ms) for answers in by_arm.values())
+    plain_ms = step_ms(largest.plain)
+    found = (one.drafting_step(plain_ms) for one in every)
     measured = dict(step for step in found if step)
     if plain_ms:
         measured[0] = plain_ms
     if len(measured) < 2:
         return None
-    ks = sorted(arms[arm] for arm in by_arm)
     if len(ks) > 1:
         return fit_step_cost(measured, f"steps measured at K {', '.join(map(str, ks))}")
     return fit_step_cost(

@@ -17,7 +17,7 @@ _ANSWERS = """
     SELECT samples.prompt_index, samples.turn, requests.category, requests.output_text,
         requests.output_tokens, requests.ttft_ms, requests.e2el_ms, requests.num_steps,
         samples.token_ids, samples.per_step_drafted, samples.per_step_accepted,
-        samples.round_id || '/' || samples.block AS block
+        samples.round_id || '/' || samples.block AS block, rounds.server_group
     FROM samples JOIN requests USING (request_id) JOIN rounds USING (round_id)
         JOIN runs ON runs.run_id = rounds.run_id
     WHERE samples.benchmark_id = $1 AND rounds.arm_index = $2 AND requests.status = 'finished'
@@ -41,11 +41,13 @@ _REDRAFTS = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """One finished request of a benchmark's arm with its text and, where known, its tokens."""
+    """One finished request of a benchmark's arm with its text and, where known, its tokens. Arms
+    with the same `server_group` were measured side by side."""
 
     answer: Answer
     text: str
     token_ids: tuple[int, ...] | None
+    server_group: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def read_answers(
             ),
             row["output_text"],
             tuple(row["token_ids"]) if row["token_ids"] is not None else None,
+            row["server_group"],
         )
         for row in rows_of(cursor)
         if None not in (row["output_tokens"], row["ttft_ms"], row["e2el_ms"])

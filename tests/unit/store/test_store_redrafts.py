@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_samples import CONFIG, new_run
@@ -24,6 +25,7 @@ from specviz.store.benchmarks.redrafts import (
     read_redraft,
     read_step_times,
 )
+from specviz.sweep.evidence import evidence
 from specviz.trace import Fidelity
 
 
@@ -46,12 +48,13 @@ def begun(store: Store, benchmark_id: str) -> BenchmarkLog:
 
 
 def reported(
-    log: BenchmarkLog, arm: int, config: RunConfig, *rows: SampleRow, turn: int = 0
+    log: BenchmarkLog, arm: int, config: RunConfig, *rows: SampleRow, turn: int = 0, group: int = 0
 ) -> None:
-    """One round of an arm; `turn` is its repetition."""
-    name = f"{log.benchmark_id}-{arm}-{config.sampling.temperature}-{config.concurrency}-{turn}"
+    """One round of an arm; `turn` is its repetition, `group` the servers that are up with it."""
+    where = f"{config.sampling.temperature}-{config.concurrency}-{turn}-{group}"
+    name = f"{log.benchmark_id}-{arm}-{where}"
     run = new_run(run_id=name, group_id=log.benchmark_id, config=config)
-    log.begin_round(run, RoundRow(f"r-{name}", name, arm, 0, turn))
+    log.begin_round(run, RoundRow(f"r-{name}", name, arm, group, turn))
     for row in rows:
         log.add(replace(row, run_id=name, round_id=f"r-{name}"))
 
@@ -86,7 +89,7 @@ def test_answers_come_back_as_a_prediction_needs_them(store: Store) -> None:
     answer = Answer((3, 0), "qa", 6, 1.0, 3.0, (3,), (2,), num_chunks=2)
     assert found.answer.block is not None and found.answer.block.endswith("/block")
     found = replace(found, answer=replace(found.answer, block=None))
-    assert found == StoredAnswer(answer, "three", (4, 5, 6, 7, 8, 9))
+    assert found == StoredAnswer(answer, "three", (4, 5, 6, 7, 8, 9), server_group=0)
     assert (found.answer.num_undrafted, found.answer.num_steps) == (2, 3)
 
 
@@ -180,3 +183,26 @@ def test_a_redraft_comes_back_and_takes_the_place_of_the_one_before(
 
 def test_what_was_not_redrafted_is_empty(store: Store) -> None:
     assert stored(store, 0) == ({}, [])
+
+
+def test_a_prediction_starts_from_the_plain_decoding_beside_it(store: Store) -> None:
+    """The second group of servers ran in an hour that was half as fast: the figures are the same
+    as if all had run at once, and so are the step times of K 1."""
+    log = begun(store, "hours")
+    plain = {"per_step_accepted": (), "per_step_drafted": (), "chunk_tokens": (1,) * 6}
+    for group, slow in ((0, 1.0), (1, 2.0)):
+        chunk_ms = tuple(slow * ms for ms in (1.0, 3.0, 5.0, 7.0, 9.0, 11.0))
+        times = {"ttft_ms": slow, "e2el_ms": 11 * slow, "chunk_ms": chunk_ms}
+        reported(log, 0, at(), request(0, "plain", **plain, **times), group=group)
+    reported(log, 1, at(), request(0, "K 1", e2el_ms=9.0, per_step_drafted=(1,),
+                                   per_step_accepted=(1,)), group=0)  # fmt: skip
+    reported(log, 2, at(), request(0, "K 3", ttft_ms=2.0, e2el_ms=16.0), group=1)
+    log.end(status=new_run().status, error=None)
+    found = evidence(store, "hours", {1: 1, 2: 3}, 0)
+    assert found is not None and found.cost is not None
+    assert [one.e2el_ms for one in found.plain.values()] == [22.0]
+    (own,) = found.predictions([3], redrafted=False)
+    assert own.speedup is not None and own.speedup.value == pytest.approx(22 / 16)
+    assert found.cost.plain_ms == 4.0
+    # K 1: one step that drafts and three that do not, 2 ms each, in 8 ms: 2 ms, here 4
+    assert found.cost.at(1.0) == pytest.approx(4.0)
