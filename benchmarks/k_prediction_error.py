@@ -3,15 +3,17 @@
 Answers of the embedded engine are drafted again at every token with K = 15, which gives the exact
 steps of every smaller K. The prediction sees the steps at the largest K only. What it is off by is
 learnt on some kinds of text and held against the others, with several seeds; what is shipped
-(`data/k_prediction_error.json`) is learnt on all. The error of times is that of the measured sweeps
-in `k_prediction.json`, whose steps are exact.
+(`data/k_prediction_error.json`) is learnt on all. The error of times is that of measured sweeps
+whose steps are exact: of the embedded engine (`k_prediction.json`), which times several Ks side by
+side, and of vLLM servers (`k_prediction_vllm.json`), where it is a line through plain decoding and
+one K; that is learnt on one method and held against the other.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -44,6 +46,8 @@ UP_TO = (1 / 3, 2 / 3, 1.0)
 HELD_OUT = 3
 DRAWS = 20
 """Samples of the held-out prompts by seed and split."""
+WIDTH = student_quantile(0.975, 23)
+"""Of an interval over the 24 prompts of a measured sweep, in standard errors."""
 
 
 @dataclass(frozen=True)
@@ -106,15 +110,58 @@ def learn(answers: Sequence[Answered]) -> list[dict[str, float]]:
 
 def time_error() -> float:
     """Root mean square of what predicted speed-ups are off where the steps are exact."""
-    figures = load("k_prediction")
+    return _size([off for offs in _time_offs("k_prediction").values() for _, off in offs])
+
+
+def line_error(methods: Collection[str]) -> list[dict[str, float]]:
+    """The same for step times on a line through plain decoding and one K, by range."""
+    offs = [
+        one for method, found in _time_offs("k_prediction_vllm").items()
+        if method in methods for one in found
+    ]  # fmt: skip
+    return [
+        {"up_to": up_to, "error": _size([off for ratio, off in offs if low < ratio <= up_to])}
+        for low, up_to in zip((0.0, *UP_TO), UP_TO, strict=False)
+    ]
+
+
+def held_out_line() -> list[dict[str, Any]]:
+    """Measured speed-ups of each method on vLLM inside the error learnt on the others."""
+    every = _time_offs("k_prediction_vllm")
+    rows = []
+    for method, offs in every.items():
+        learnt = line_error([other for other in every if other != method])
+        errors = [next(e["error"] for e in learnt if ratio <= e["up_to"]) for ratio, _ in offs]
+        inside = [abs(off) <= WIDTH * error for (_, off), error in zip(offs, errors, strict=True)]
+        largest = max(abs(off) for _, off in offs)
+        rows.append(
+            {
+                "method": method,
+                "checks": len(offs),
+                "inside": float(np.mean(inside)),
+                "largest_off": float(np.expm1(largest)),
+            }
+        )
+    return rows
+
+
+def _time_offs(name: str) -> dict[str, list[tuple[float, float]]]:
+    """By method: K over the run's K, and the log of predicted over measured speed-up where the
+    steps are exact."""
+    figures = load(name)
     assert figures is not None
     names = ("replayed exactly", "redrafted exactly")
-    offs = [
-        np.log1p(row["speedup_off"])
-        for rows in figures["rows"].values()
-        for row in rows
-        if row["source"] in names and row["speedup_off"] is not None
-    ]
+    return {
+        method: [
+            (row["k"] / LARGEST, float(np.log1p(row["speedup_off"])))
+            for row in rows
+            if row["source"] in names and row["speedup_off"] is not None
+        ]
+        for method, rows in figures["rows"].items()
+    }
+
+
+def _size(offs: Sequence[float]) -> float:
     return round(float(np.sqrt(np.mean(np.square(offs)))), 4)
 
 
@@ -194,7 +241,7 @@ def _pairs(low: float, up_to: float) -> Iterator[tuple[int, int]]:
 def _using(learnt: list[dict[str, float]]) -> Iterator[None]:
     """Predictions within use these errors."""
     kept = own_error.learnt
-    own_error.learnt = lambda: {"time": time_error(), "steps": learnt}  # type: ignore[assignment]
+    own_error.learnt = lambda: kept() | {"steps": learnt}  # type: ignore[assignment]
     try:
         yield
     finally:
@@ -221,17 +268,18 @@ def main() -> None:
         if asked.answers:
             lines = (json.dumps(asdict(one)) for one in answers)
             asked.answers.write_text("\n".join(lines) + "\n", "utf-8")
-    steps = learn(answers)
+    line = line_error(_time_offs("k_prediction_vllm"))
+    learnt = {"time": time_error(), "line": line, "steps": learn(answers)}
     if asked.ship:
-        text = json.dumps({"time": time_error(), "steps": steps}, indent=1)
-        own_error.LEARNT.write_text(text + "\n", "utf-8")
-    rows_held = held_out(answers, asked.seeds)
-    print(json.dumps({"time": time_error(), "steps": steps, "held_out": rows_held}, indent=1))
+        own_error.LEARNT.write_text(json.dumps(learnt, indent=1) + "\n", "utf-8")
+    figures = {
+        **learnt,
+        "held_out": held_out(answers, asked.seeds),
+        "held_out_line": held_out_line(),
+    }
+    print(json.dumps(figures, indent=1))
     if asked.save:
-        figures = {
-            "methods": [method.value for method in asked.method],
-            "time": time_error(), "steps": steps, "held_out": rows_held,
-        }  # fmt: skip
+        figures["methods"] = [method.value for method in asked.method]
         save(asked.save, figures, prompts=asked.prompts * len(CATEGORIES))
 
 

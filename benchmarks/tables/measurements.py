@@ -182,6 +182,20 @@ def held_out(figures: Figures) -> str:
     return with_source(figures, markdown(head, rows))
 
 
+def held_out_line(figures: Figures) -> str:
+    rows = [
+        [
+            row["method"],
+            str(row["checks"]),
+            f"{100 * row['largest_off']:.1f} %",
+            number(row["inside"], 3),
+        ]
+        for row in figures["held_out_line"]
+    ]
+    head = ["held out", "predictions", "largest error", "measured speed-up inside"]
+    return with_source(figures, markdown(head, rows))
+
+
 def first_minute(figures: Figures) -> str:
     names = {
         "page_ready_s": "page ready, s after the start of the app",

@@ -25,24 +25,29 @@ def steps_error(ratio: float, prompts: int) -> float:
     """
     if ratio >= 1:
         return 0.0
-    found = _at(ratio)
+    found = _at(learnt()["steps"], ratio)
     return hypot(found["kind"], found["answer"] / sqrt(prompts))
 
 
-def time_error(ratio: float) -> float:
-    """Standard error of log(time), where step times of the run are moved to `ratio` of its K."""
-    return 0.0 if ratio >= 1 else learnt()["time"]
+def time_error(ratio: float, *, one_k: bool) -> float:
+    """Standard error of log(time), where step times of the run are moved to `ratio` of its K;
+    `one_k`: along a line through plain decoding (`step_cost.StepCost`)."""
+    if ratio >= 1:
+        return 0.0
+    return _at(learnt()["line"], ratio)["error"] if one_k else learnt()["time"]
 
 
-def _at(ratio: float) -> dict[str, float]:
+def _at(ranges: list[dict[str, float]], ratio: float) -> dict[str, float]:
     """Of the first range of K over the run's K that `ratio` is in."""
-    return next(one for one in learnt()["steps"] if ratio <= one["up_to"])
+    return next(one for one in ranges if ratio <= one["up_to"])
 
 
 class Learnt(TypedDict):
-    """`steps`: `up_to`, `kind`, `answer` by range of K over the run's K."""
+    """By range of K over the run's K: `steps` with `up_to`, `kind`, `answer`, and `line` with
+    `up_to`, `error`."""
 
     time: float
+    line: list[dict[str, float]]
     steps: list[dict[str, float]]
 
 

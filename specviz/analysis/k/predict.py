@@ -207,7 +207,8 @@ def _prediction(
             tpot = behind_ms / tokens
             speedup = baseline_ms / (first_ms + behind_ms) if timed else None
     of_steps = steps_error(cut_to, sample.prompts) if cut_to is not None else 0.0
-    of_times = float(np.hypot(of_steps, time_error(timed_at)))
+    one_k = cost is not None and cost.one_k
+    of_times = float(np.hypot(of_steps, time_error(timed_at, one_k=one_k)))
     of_rate = of_steps * length[0] / (length[0] - 1) if length[0] > 1 else 0.0
     return Prediction(
         k=k,

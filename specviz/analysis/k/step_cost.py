@@ -22,12 +22,14 @@ Drafted = TypeVar("Drafted", float, NDArray[np.float64])
 @dataclass(frozen=True, slots=True)
 class StepCost:
     """`fixed_ms` for a step that drafts, `per_token_ms` for each draft token in it, `plain_ms` for
-    one that drafts nothing, None where that was not timed; `basis` says what was fitted."""
+    one that drafts nothing, None where that was not timed; `basis` says what was fitted. `one_k`:
+    drafting steps were timed at one K only, so that `fixed_ms` is a guess: plain decoding's."""
 
     fixed_ms: float
     per_token_ms: float
     plain_ms: float | None
     basis: str
+    one_k: bool = False
 
     def at(self, drafted: Drafted) -> Drafted:
         """ms of a step with so many draft tokens, above 0."""
@@ -50,4 +52,4 @@ def fit_step_cost(points: Mapping[float, float], basis: str) -> StepCost:
     if len(fitted) < 2:
         raise UsageError("Step times at two values of K are needed for the cost of a token.")
     per_token, fixed = np.polyfit([*fitted], [*fitted.values()], deg=1)
-    return StepCost(float(fixed), float(per_token), points.get(0), basis)
+    return StepCost(float(fixed), float(per_token), points.get(0), basis, len(drafting) == 1)

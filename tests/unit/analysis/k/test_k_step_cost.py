@@ -35,8 +35,9 @@ def test_three_points_off_a_line_are_fitted_by_least_squares() -> None:
 
 def test_plain_decoding_is_on_the_line_only_where_it_must_be() -> None:
     cost = fit_step_cost({0.0: 10.0, 5.0: 20.0}, "two points")
-    assert cost == StepCost(pytest.approx(10.0), pytest.approx(2.0), 10.0, "two points")  # type: ignore[arg-type]
-    assert fit_step_cost({0.0: 10.0, 5.0: 20.0, 10.0: 30.0}, "").per_token_ms == pytest.approx(2)
+    assert cost == StepCost(pytest.approx(10.0), pytest.approx(2.0), 10.0, "two points", one_k=True)  # type: ignore[arg-type]
+    two = fit_step_cost({0.0: 10.0, 5.0: 20.0, 10.0: 30.0}, "")
+    assert two.per_token_ms == pytest.approx(2) and not two.one_k
 
 
 def test_many_steps_are_told_at_once() -> None:
