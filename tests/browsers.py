@@ -59,7 +59,9 @@ def app_url(store_path: Path) -> Iterator[str]:
 
 def settled(page: Page, timeout_ms: float = 30_000) -> None:
     """Returns once the page's script has ended, what it draws replaces what was there, and nothing
-    moves or fades: an element that is about to be replaced is pale, and takes no click."""
+    moves or fades: an element that is about to be replaced takes no click, and a list that opens
+    while its page is drawn is closed."""
+    expect(page.get_by_test_id("stElementContainer").first).to_be_attached(timeout=timeout_ms)
     app = page.get_by_test_id("stApp")
     expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=timeout_ms)
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=timeout_ms)

@@ -41,6 +41,7 @@ OPENED = ("runs?group=together", "runs?run=r1&section=Draft+tree", "compare?arms
 
 def open_step(page: Page) -> None:
     page.goto(f"{page.url}runs?group=together")
+    settled(page)
     page.locator(".step:has(.draft) .tok").first.click(timeout=SLOW_MS)
     expect(page.locator(".inspector .card").first).to_be_visible()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from app_process import ROOT, running_app
+from browsers import settled
 from hostile_app import MARK, TEXTS
 from playwright.sync_api import Browser, Page, expect
 
@@ -125,6 +126,7 @@ def test_in_the_list_in_a_run_and_side_by_side(
 def test_in_answers_of_queries(watched: Page, app_url: str) -> None:
     sql = "SELECT text, count(*) AS n FROM decisions GROUP BY text ORDER BY text"
     watched.goto(f"{app_url}/query?{urllib.parse.urlencode({'sql': sql})}")
+    settled(watched)
     watched.get_by_role("button", name="Run", exact=True).click(timeout=SLOW_MS)
     expect(watched.get_by_text(re.compile(f"{len(TEXTS)} rows"))).to_be_visible(timeout=SLOW_MS)
     unharmed(watched)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from app_process import running_app
+from browsers import settled
 from playwright.sync_api import Locator, Page, Request, expect
 
 from specviz.config import EngineKind, Run, RunConfig, RunStatus
@@ -90,6 +91,7 @@ def shown(page: Page, text: str | re.Pattern[str]) -> None:
 
 def test_a_new_user_finds_what_rejects_most_without_sql(page: Page, app_url: str) -> None:
     page.goto(app_url)
+    settled(page)
     page.get_by_role("link", name="Query").click()
     page.get_by_role("button", name="Which category rejects most, and at which position?").click()
     shown(page, re.compile("^Most: <img src=x.* at position 2: 60.0 % of 100 drafts end there"))
@@ -130,6 +132,7 @@ def test_a_filtered_question_shows_what_runs_and_keeps_its_filter(page: Page, ap
 @pytest.mark.slow
 def test_a_typed_query_its_plot_and_its_link(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/query")
+    settled(page)
     editor(page).click()
     editor(page).press_sequentially("SELECT category, num_acc")
     option = page.get_by_role("option").first

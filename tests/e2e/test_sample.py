@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from app_process import ROOT, running_app
+from browsers import settled
 from embedded_runs import trace_of
 from playwright.sync_api import Locator, Page, expect
 
@@ -73,6 +74,7 @@ def test_every_page_shows_the_sample_labelled_and_its_pair_is_a_regression(
         expect(label(page)).to_contain_text("Recorded on")
         expect(label(page)).to_contain_text("with the demo models")
     page.goto(f"{app.url}/compare")
+    settled(page)
     page.get_by_text(PAIR).click(timeout=SLOW_MS)
     expect(page.get_by_text("Draft rounded to 3 bits").first).to_be_visible(timeout=SLOW_MS)
     intervals = page.get_by_text(re.compile("95 % intervals are over prompts")).first

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from app_process import ROOT, running_app
+from browsers import settled
 from playwright.sync_api import Locator, Page, expect
 from scripted_server import Script, serving
 
@@ -37,6 +38,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def add(page: Page, app_url: str, name: str, url: str, labels: str = "") -> Locator:
     """Adds a server; its row."""
     page.goto(f"{app_url}/servers")
+    settled(page)
     page.get_by_role("button", name="Add a URL").click(timeout=SLOW_MS)
     page.get_by_label("URL", exact=True).fill(url)
     page.get_by_label("Name", exact=True).fill(name)
@@ -85,6 +87,7 @@ def test_a_server_is_used_in_live_in_a_benchmark_and_in_technique(page: Page, ap
         expect(page.get_by_role("button", name=label)).to_be_visible(timeout=SLOW_MS)
 
         page.goto(f"{app_url}/servers")
+        settled(page)
         row_of(page, "box").get_by_role("button", name="Bench").click(timeout=SLOW_MS)
         server = page.get_by_role("combobox", name=re.compile("Server of arm"))
         expect(server).to_have_value("box", timeout=SLOW_MS)
@@ -97,6 +100,7 @@ def test_a_server_is_used_in_live_in_a_benchmark_and_in_technique(page: Page, ap
 
 def test_what_is_no_server_is_refused_in_the_dialog(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/servers")
+    settled(page)
     page.get_by_role("button", name="Add a URL").click(timeout=SLOW_MS)
     page.get_by_label("URL", exact=True).fill("http://me:secret@gpu-1")
     page.get_by_role("button", name="Add", exact=True).click()

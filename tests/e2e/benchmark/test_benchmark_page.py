@@ -97,6 +97,7 @@ def test_the_form_says_what_it_amounts_to_and_keeps_what_is_typed(page: Page, ap
 @pytest.mark.slow
 def test_arms_are_added_and_removed_and_carried_to_toml(page: Page, app_url: str) -> None:
     page.goto(app_url)
+    settled(page)
     button(page, "Add an arm").click()
     k = page.get_by_label("K of arm 7")
     k.fill("1-3, 8")

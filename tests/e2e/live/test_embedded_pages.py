@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from app_process import running_app
+from browsers import settled
 from playwright.sync_api import Locator, Page, expect
 
 pytestmark = pytest.mark.e2e
@@ -67,6 +68,7 @@ def test_a_new_user_needs_no_server(page: Page, app_url: str) -> None:
 
 def test_an_arm_on_a_demo_server_offers_to_load_it(page: Page, app_url: str) -> None:
     page.goto(app_url)
+    settled(page)
     page.get_by_role("button", name="Arms").click()
     choose(page, "Arm 2", "vLLM demo server")
     page.get_by_role("combobox", name="Method").nth(1).click()
@@ -79,6 +81,7 @@ def test_an_arm_on_a_demo_server_offers_to_load_it(page: Page, app_url: str) -> 
 
 def test_typical_acceptance_is_called_not_lossless_everywhere(page: Page, app_url: str) -> None:
     page.goto(app_url)
+    settled(page)
     page.get_by_role("button", name="Arms").click()
     choose(page, "Method", "medusa", 1)
     expect(page.get_by_role("combobox", name="Draft", exact=True)).to_have_value("tree")
@@ -95,6 +98,7 @@ def test_typical_acceptance_is_called_not_lossless_everywhere(page: Page, app_ur
 @pytest.mark.slow
 def test_the_sections_of_a_stored_run(page: Page, app_url: str) -> None:
     page.goto(app_url)
+    settled(page)
     page.get_by_role("button", name="Arms").click()
     choose(page, "Method", "medusa", 1)
     set_arm(page, 3, "mirror")
@@ -127,6 +131,7 @@ def test_the_sections_of_a_stored_run(page: Page, app_url: str) -> None:
 @pytest.mark.slow
 def test_skipped_layers_are_shown_for_methods_that_skip_some(page: Page, app_url: str) -> None:
     page.goto(app_url)
+    settled(page)
     page.get_by_role("button", name="Arms").click()
     choose(page, "Method", "swift", 1)
     run(page, 2)

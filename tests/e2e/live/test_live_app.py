@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from browsers import settled
 from playwright.sync_api import BrowserContext, Page, expect
 
 pytestmark = [pytest.mark.e2e, pytest.mark.integration]
@@ -83,6 +84,7 @@ def test_leaving_the_page_during_a_run_does_not_stop_it_and_a_second_browser_can
     page.wait_for_url(re.compile("job="))
     second = context.new_page()
     second.goto(page.url)
+    settled(second)
     page.get_by_role("link", name="Servers").click()
     expect(page.get_by_role("heading", name="Servers", level=1)).to_be_visible()
     wait_until_finished(second, 2)

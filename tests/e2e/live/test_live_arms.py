@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from app_process import running_app
+from browsers import settled
 from playwright.sync_api import Page, expect
 from scripted_server import Script, serving
 
@@ -47,6 +48,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def paste(page: Page, app_url: str, server_url: str) -> None:
     page.goto(app_url)
+    settled(page)
     page.get_by_role("button", name="Arms: ").click()
     page.get_by_role("combobox", name="Arm 3").click()
     page.get_by_role("option", name="a server at a URL").click()
@@ -79,6 +81,7 @@ def test_a_url_that_does_not_answer_is_one_sentence(page: Page, app_url: str) ->
 
 def test_top_p_and_top_k_are_in_the_label(page: Page, app_url: str) -> None:
     page.goto(app_url)
+    settled(page)
     page.get_by_role("button", name=re.compile("^temperature 0.0 · seed 7")).click()
     for name, value in (("top-p", "0.9"), ("top-k", "40")):
         field = page.get_by_role("spinbutton", name=name)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from app_process import running_app
+from browsers import settled
 from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.e2e
@@ -31,6 +32,7 @@ def test_the_last_token_of_a_long_run_shows_within_two_seconds(page: Page, tmp_p
     script = Path(__file__).with_name("replay_app.py")
     with running_app(script, tmp_path / "log", **environment) as url:
         page.goto(url)
+        settled(page)
         page.get_by_label("Prompt").fill("anything")
         page.get_by_role("button", name="Run", exact=True).click()
         shown = page.wait_for_function(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from app_process import running_app
+from browsers import settled
 from playwright.sync_api import Locator, Page, expect
 from runs_samples import HOSTILE, fill
 
@@ -118,6 +119,7 @@ def test_a_run_is_renamed_deleted_brought_back_and_removed(page: Page, runs_url:
 
 def test_an_opened_run_is_left_with_its_section_in_the_address(page: Page, runs_url: str) -> None:
     page.goto(f"{runs_url}?run=r1")
+    settled(page)
     page.get_by_test_id("stButtonGroup").last.get_by_text("Configuration", exact=True).click()
     expect(page).to_have_url(re.compile(r"[?&]section=Configuration\b"))
     page.get_by_role("link", name="All runs").click()

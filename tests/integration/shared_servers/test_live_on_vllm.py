@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from browsers import settled
 from playwright.sync_api import Page, expect
 from v2_on_cpu import v2_variables
 from vllm_servers import running
@@ -38,6 +39,7 @@ def point_arm(page: Page, number: int, server: Server) -> None:
 def run_side_by_side(page: Page, app_url: str, *servers: Server, tokens: int | None = None) -> None:
     """Press Run for a plain and a speculating server; greedy, every decision is traced."""
     page.goto(app_url)
+    settled(page)
     page.get_by_role("button", name="Arms").click()
     for number, server in enumerate(servers, start=1):
         point_arm(page, number, server)
