@@ -45,7 +45,7 @@ PROMPT = Prompt("hello")
 SAMPLING = Sampling(max_tokens=MAX_TOKENS)
 STALL_S = 0.05
 MARGIN_S = 60.0
-"""A busy machine may be late by this much."""
+"""A busy machine may be late by this much; what nothing was done to is waited for this long."""
 
 LONGEST_SENTENCE = 1000
 
@@ -184,13 +184,15 @@ class Sink:
         self.ended.append(status)
 
 
-async def live(case: Mutated, store: Store, figures: Figures, *, quick: bool = False) -> None:
+async def live(
+    case: Mutated, store: Store, figures: Figures, *, quick: bool = False, stall_s: float = STALL_S
+) -> None:
     """One case through the probe, the live client and the store; of quick ones few are stored."""
     server = MutatedServer(case)
     http = httpx2.AsyncClient(transport=server)
     try:
         found = await probe(f"http://{HOST}", http)
-        engine = ServerEngine(found, http, stall_timeout_s=STALL_S)
+        engine = ServerEngine(found, http, stall_timeout_s=stall_s)
         config = RunConfig(EngineKind.VLLM, engine.method, engine.k, sampling=SAMPLING)
     except SpecvizError as error:
         check_sentence(str(error))
@@ -230,7 +232,7 @@ async def live(case: Mutated, store: Store, figures: Figures, *, quick: bool = F
         assert kept is not None and kept.text == trace.text and kept.token_ids == trace.token_ids
 
 
-async def timed(case: Mutated, figures: Figures) -> None:
+async def timed(case: Mutated, figures: Figures, *, stall_s: float = STALL_S) -> None:
     """One case through the timing client; its metrics are asked for before and after."""
     server = MutatedServer(case)
     http = httpx2.AsyncClient(transport=server)
@@ -241,8 +243,8 @@ async def timed(case: Mutated, figures: Figures) -> None:
         figures.ends["refused"] += 1
         await http.aclose()
         return
-    engine = TimedServer(found, http, stall_timeout_s=STALL_S)
-    engine._connections = WiredConnections(server, STALL_S)
+    engine = TimedServer(found, http, stall_timeout_s=stall_s)
+    engine._connections = WiredConnections(server, stall_s)
     try:
         await engine.prefix_caching()
         counters = await engine.counters()
@@ -305,14 +307,17 @@ def left_running(store: Store) -> int:
     return store.read(count)
 
 
-async def test_what_was_recorded_is_read_as_it_was(store: Store) -> None:
+async def test_what_was_recorded_is_read_as_it_was(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrivals, "TRACE_GRACE_S", MARGIN_S)
     fidelities = []
     for recording in recordings():
         case = Mutated(1, recording, *(list(part) for part in (recording.lines, recording.records)),
                        dict(recording.pages))  # fmt: skip
         figures = Figures()
-        await live(case, store, figures)
-        await timed(case, figures)
+        await live(case, store, figures, stall_s=MARGIN_S)
+        await timed(case, figures, stall_s=MARGIN_S)
         fidelities.append([end for end in figures.ends if end in set(Fidelity)])
         assert figures.ends["finished"] == 2
     assert fidelities == [["traced"], ["traced"], ["counted"], ["inferred"], ["inferred"]]

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import random
-import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
 import pytest
+from endless_model import write_endless
 
 from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
 from specviz.live.record import answer
 from specviz.methods import Method
-from specviz.paths import DEMO_TARGET
 from specviz.servers.client.engine import open_server
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
@@ -37,16 +35,7 @@ VICTIMS = {
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Path:
-    """The demo target, for whose server its end of an answer is a token like any other: what it
-    writes was over before the kill where the client was late."""
-    folder = tmp_path / "endless"
-    shutil.copytree(DEMO_TARGET, folder)
-    pad = {"eos_token_id": 0, "eos_token": "<|pad|>"}
-    for name in ("config", "generation_config", "tokenizer_config"):
-        path = folder / f"{name}.json"
-        said = json.loads(path.read_text())
-        path.write_text(json.dumps({key: pad.get(key, value) for key, value in said.items()}))
-    return folder
+    return write_endless(tmp_path / "endless")
 
 
 @pytest.mark.slow

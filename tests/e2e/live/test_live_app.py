@@ -6,10 +6,16 @@ llama.cpp is the quick one; the pair of vLLM servers takes a minute to load.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from browsers import settled
+from endless_model import write_endless
 from playwright.sync_api import BrowserContext, Page, expect
+
+from specviz.servers.launch.launcher import ServerSpec
+from specviz.servers.launch.server import start_server
+from specviz.servers.llama_cpp.dialect import LAUNCHER
 
 pytestmark = [pytest.mark.e2e, pytest.mark.integration]
 
@@ -19,6 +25,15 @@ LOADING_MS = 150_000
 
 VLLM = ("vLLM demo server", "need it loaded first")
 LLAMA_CPP = ("llama.cpp demo server", "start it in a second or two")
+
+
+@pytest.fixture(scope="module")
+def endless_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("endless")
+    spec = ServerSpec(LAUNCHER, str(write_endless(folder / "model")))
+    server = start_server(spec, log_dir=folder, on_progress=print)
+    yield server.url
+    server.stop()
 
 
 def use_demo_servers(page: Page, option: str, says: str) -> None:
@@ -93,22 +108,39 @@ def test_leaving_the_page_during_a_run_does_not_stop_it_and_a_second_browser_can
 
 
 @pytest.mark.timeout(300)
-def test_cancel_keeps_what_arrived_and_the_next_run_works(page: Page, app_url: str) -> None:
+def test_cancel_keeps_what_arrived_and_the_next_run_works(
+    page: Page, app_url: str, endless_server: str
+) -> None:
     page.goto(app_url)
-    use_demo_servers(page, *LLAMA_CPP)
-    page.get_by_role("button", name="temperature").click()
-    length = page.get_by_label("Longest answer, tokens")
-    length.fill("1500")
-    length.press("Enter")
-    page.get_by_role("slider", name="Temperature").press("End")  # such answers do not end early
+    settled(page)
+    page.get_by_role("button", name="Arms").click()
+    for place, arm in enumerate(("Arm 1", "Arm 2")):
+        page.get_by_role("combobox", name=arm).click()
+        page.get_by_role("option", name="a server at a URL").click()
+        url = page.get_by_label("Server URL").nth(place)
+        url.fill(endless_server)
+        url.press("Enter")
+        expect(page.get_by_text(re.compile(r"llama\.cpp b\d+ · ")).nth(place)).to_be_visible()
     page.keyboard.press("Escape")
-    page.get_by_label("Prompt").fill("Tell me a very long story about everything.")
+    longest_answer(page, 1500)
     page.get_by_role("button", name="Run", exact=True).click()
     page.locator(".pane .box").first.wait_for(timeout=LOADING_MS)
     page.get_by_role("button", name="Cancel").click()
-    ended = page.locator(".pane[data-phase=cancelled], .pane[data-phase=finished]")
-    expect(ended).to_have_count(2, timeout=15_000)
-    expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
+    expect(page.locator(".pane[data-phase=cancelled]")).to_have_count(2, timeout=15_000)
+    assert page.locator(".pane .box").count() > 0
+
+    longest_answer(page, 20)
+    page.get_by_role("button", name="Run", exact=True).click()
+    wait_until_finished(page, 2)
+
+
+def longest_answer(page: Page, tokens: int) -> None:
+    page.get_by_role("button", name="temperature").click()
+    length = page.get_by_label("Longest answer, tokens")
+    length.fill(str(tokens))
+    length.press("Enter")
+    expect(page.get_by_role("button", name=f"{tokens} tokens")).to_be_visible()
+    page.keyboard.press("Escape")
 
 
 @pytest.mark.slow
