@@ -14,6 +14,7 @@ from pathlib import Path
 import torch
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from specviz.training.induction import build_induction_heads
 from specviz.training.tokenizer import VOCAB_SIZE
 
 TARGET_NAME, DRAFT_NAME = "demo-target", "demo-draft"
@@ -64,9 +65,11 @@ def _llama_config(
 
 
 def new_model(config: LlamaConfig, seed: int) -> LlamaForCausalLM:
-    """A freshly initialised float32 model."""
+    """A float32 model that has read nothing and can copy."""
     torch.manual_seed(seed)
-    return LlamaForCausalLM(config)
+    model = LlamaForCausalLM(config)
+    build_induction_heads(model, seed)
+    return model
 
 
 def export_model(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
