@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import psutil
 import pytest
+from endless_model import write_endless
 
 from specviz.config import EngineKind, Prompt, Sampling
 from specviz.errors import ServerStartFailed, StreamBroken
@@ -168,11 +169,12 @@ async def test_greedy_ids_are_those_of_transformers(started: Callable[[Method], 
 
 
 async def test_a_server_killed_in_its_answer_leaves_what_arrived(tmp_path: Path) -> None:
-    server = launch(demo_spec(Method.DRAFT_MODEL, K, engine=ENGINE), tmp_path)
+    endless = write_endless(tmp_path / "endless")
+    server = launch(ServerSpec(LAUNCHER, str(endless), Method.NGRAM, k=K), tmp_path)
     steps: list[Step] = []
     try:
         async with opened(server) as engine:
-            long = Sampling(temperature=2.0, max_tokens=1500)  # noise, which seldom ends by itself
+            long = Sampling(max_tokens=1500)
             with pytest.raises(StreamBroken, match="the server has probably exited"):
                 async for event in engine.generate(Prompt("Tell a story."), long):
                     if isinstance(event, Step):
