@@ -91,9 +91,38 @@ return_freed()
 print(before - held())
 """
 
+ARROW_IN_THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+import psutil, pyarrow as pa
+from specviz.memory import return_freed, share_arenas
+
+if {shared}: share_arenas()
+text, places = pa.array([b"x" * 1000]), [pa.array([0] * n) for n in (1, 10, 50, 200, 900)]
+everyone = Barrier(16)
+
+def held():
+    return psutil.Process().memory_full_info().uss / 2**20
+
+def in_every_thread(work):
+    def at_once(_):
+        everyone.wait()
+        work()
+        everyone.wait()
+    list(threads.map(at_once, range(16)))
+
+with ThreadPoolExecutor(16) as threads:
+    in_every_thread(lambda: text.take(places[0]))
+    before = held()
+    in_every_thread(lambda: [text.take(place) for place in places for _ in range(60)])
+    return_freed()
+    print(held() - before)
+"""
+
 
 def printed(program: str, **variables: str) -> float:
-    env = {name: value for name, value in os.environ.items() if name != "MALLOC_ARENA_MAX"}
+    chosen = ("MALLOC_ARENA_MAX", "ARROW_DEFAULT_MEMORY_POOL")
+    env = {name: value for name, value in os.environ.items() if name not in chosen}
     ran = subprocess.run(
         [sys.executable, "-c", program], env=env | variables, cwd=PROJECT_ROOT,
         capture_output=True, text=True, timeout=120, check=False,
@@ -106,6 +135,13 @@ def printed(program: str, **variables: str) -> float:
 def test_threads_of_the_app_share_one_arena_per_core(tmp_path: object) -> None:
     most = max(os.cpu_count() or 1, 4)  # those that the libraries' threads had before
     assert printed(APP_WITH_THREADS, SPECVIZ_STORE=f"{tmp_path}/runs.duckdb") <= most
+
+
+@pytest.mark.skipif(not GLIBC, reason="trimming is glibc's")
+@pytest.mark.parametrize("shared", [True, False])
+def test_what_threads_freed_of_arrows_is_returned(shared: bool) -> None:
+    kept = printed(ARROW_IN_THREADS.replace("{shared}", str(shared)))
+    assert (kept < 20) is shared  # MiB; without, each thread keeps some
 
 
 @pytest.mark.skipif(not GLIBC, reason="counted with mallinfo2")
