@@ -89,7 +89,8 @@ def _look_back(attention: LlamaAttention, parts: Parts, scale: float) -> None:
     """
     head = attention.head_dim
     own = slice(0, head)
-    angle = 10_000.0 ** (-torch.arange(FAST_PAIRS) * 2 / head)
+    base = attention.config.rope_parameters["rope_theta"]
+    angle = base ** (-torch.arange(FAST_PAIRS) * 2 / head)
     size = sqrt(PREVIOUS_LOGIT * sqrt(head)) / (CONSTANT * scale)
     for weight in (attention.q_proj.weight, attention.k_proj.weight, attention.v_proj.weight):
         weight[own] = 0

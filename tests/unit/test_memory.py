@@ -139,7 +139,7 @@ def test_threads_of_the_app_share_one_arena_per_core(tmp_path: object) -> None:
 
 @pytest.mark.skipif(not GLIBC, reason="trimming is glibc's")
 @pytest.mark.parametrize("shared", [True, False])
-def test_what_threads_freed_of_arrows_is_returned(shared: bool) -> None:
+def test_what_threads_freed_in_arrow_is_returned(shared: bool) -> None:
     kept = printed(ARROW_IN_THREADS.replace("{shared}", str(shared)))
     assert (kept < 20) is shared  # MiB; without, each thread keeps some
 
