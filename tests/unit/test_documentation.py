@@ -14,7 +14,6 @@ from specviz.config import EngineKind
 from specviz.methods import METHODS, VLLM, Method
 from specviz.paths import PROJECT_ROOT
 from specviz.servers.kinds import KINDS
-from specviz.views.shared.pages import PAGES
 
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]+))?\)")
 CODE = re.compile(r"```.*?```|`[^`\n]+`|^ {4}[^\n]+$", re.DOTALL | re.MULTILINE)
@@ -124,9 +123,3 @@ def test_plans_are_documented_with_every_kind_of_server():
     text = (PROJECT_ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     (row,) = re.findall(r"^\| `engine` \| (.+) \|$", text, re.MULTILINE)
     assert set(re.findall(r"`([a-z.-]+)`", row)) == set(EngineKind)
-
-
-def test_every_page_has_its_row():
-    text = (PROJECT_ROOT / "docs" / "pages.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\w+) \| ", text, re.MULTILINE)
-    assert rows == ["page", *(page.title for page in PAGES.values())]
