@@ -41,6 +41,10 @@ class TooMuch(ConnectionError):
     """The answer is longer than it may be."""
 
 
+class Unanswered(ConnectionError):
+    """The connection was closed before the first byte of an answer."""
+
+
 class Connection(asyncio.Protocol):
     """One connection, one request at a time."""
 
@@ -49,6 +53,7 @@ class Connection(asyncio.Protocol):
         self._arrived_s = 0.0
         self._reads: list[Read] = []
         self._left = 0  # bytes that may still come
+        self._answered = False
         self._keep_alive = False
         self._timer: asyncio.TimerHandle | None = None
 
@@ -66,14 +71,14 @@ class Connection(asyncio.Protocol):
     ) -> int:
         """Send a request and put the answer's body into `reads` as it arrives; the status.
 
-        Raises TooMuch, ConnectionError where the answer does not come to its end, TimeoutError
-        `stall_timeout_s` after the last sign, which is any byte where `last_sign` is None, and what
-        `last_sign` raises.
+        Raises TooMuch, Unanswered, ConnectionError where the answer does not come to its end,
+        TimeoutError `stall_timeout_s` after the last sign, which is any byte where `last_sign` is
+        None, and what `last_sign` raises.
         """
         self._reads, self._parser = reads, httptools.HttpResponseParser(self)
         self._ended = asyncio.get_running_loop().create_future()
         self._sent_s = self._arrived_s = time.perf_counter()
-        self._left, self._keep_alive = most_bytes, False
+        self._left, self._answered, self._keep_alive = most_bytes, False, False
         self._watch(stall_timeout_s, last_sign)
         try:
             self._transport.write(request)
@@ -101,6 +106,7 @@ class Connection(asyncio.Protocol):
         if self._ended.done():  # nothing was asked
             self._transport.abort()
             return
+        self._answered = True
         self._left -= len(data)
         if self._left < 0:
             self._fail(TooMuch())
@@ -113,7 +119,8 @@ class Connection(asyncio.Protocol):
             self._fail(ConnectionError("the server wants another protocol than HTTP"))
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._fail(ConnectionError(str(error) if error else "closed by the server"))
+        why = str(error) if error else "closed by the server"
+        self._fail(ConnectionError(why) if self._answered else Unanswered(why))
 
     def on_body(self, body: bytes) -> None:
         self._reads.append((self._arrived_s, body))
@@ -177,15 +184,22 @@ class Connections:
 
         Raises NotConnected, TooMuch, ConnectionError, TimeoutError or what `last_sign` raises (see
         `Connection.exchange`); `reads` keeps what arrived. When the task is cancelled the
-        connection is closed.
+        connection is closed. A server may close an idle connection just as a request is sent there:
+        that request goes out once more, on a new one (RFC 9112, section 9.3.1).
         """
-        connection = self._take() or await self._connect()
         own = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         head = f"POST {self._path}{path} HTTP/1.1\r\n{self._head}{own}"
         request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode("latin-1") + body
-        status = await connection.exchange(
-            request, reads, self._stall_timeout_s, most_bytes, last_sign
-        )
+        limits = (self._stall_timeout_s, most_bytes, last_sign)
+        connection = self._take()
+        if connection is not None:
+            try:
+                status = await connection.exchange(request, reads, *limits)
+            except Unanswered:
+                connection = None
+        if connection is None:
+            connection = await self._connect()
+            status = await connection.exchange(request, reads, *limits)
         if self._reused and connection.keeps_alive():
             connection.idle_since_s = time.perf_counter()
             self._idle.append(connection)

@@ -19,27 +19,35 @@ SIZED = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 5\r\n\r\nabcde"
 
 @dataclass
 class Peer:
-    """What a server was sent, per connection, and how those connections ended."""
+    """What a server answers, was sent, per connection, and how those connections ended."""
 
+    pieces: list[bytes]
+    then_close: bool
     url: str = ""
     received: list[bytes] = field(default_factory=list)
     hung_up: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @asynccontextmanager
-async def answering(pieces: Sequence[bytes], *, then_close: bool = False) -> AsyncIterator[Peer]:
-    """A server that answers every request with these writes."""
-    peer = Peer()
+async def answering(
+    pieces: Sequence[bytes], *, then_close: bool = False, most: int | None = None
+) -> AsyncIterator[Peer]:
+    """A server that answers every request with these writes, `most` of them on a connection, which
+    it closes when it is asked again."""
+    peer = Peer(list(pieces), then_close)
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         number = len(peer.received)
         peer.received.append(b"")
         while data := await reader.read(65536):
             peer.received[number] += data
-            for piece in pieces:
+            if most is not None and peer.received[number].count(b"POST") > most:
+                break
+            closes = peer.then_close
+            for piece in list(peer.pieces):
                 writer.write(piece)
                 await asyncio.sleep(0.01)
-            if then_close:
+            if closes:
                 break
 
     async def handled(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -132,6 +140,29 @@ async def test_a_server_that_closes_behind_every_answer_is_asked_again(answer: b
             assert (await post(opened))[1] == b"abcde"
             await asyncio.sleep(0.05)
     assert len(peer.received) == 3
+
+
+async def test_a_request_that_a_closing_connection_swallowed_goes_out_on_a_new_one() -> None:
+    async with answering([CHUNKED], most=1) as peer, connected(peer.url) as opened:
+        for _ in range(3):
+            assert await post(opened) == (200, b"abcde")
+    assert [sent.count(b"POST") for sent in peer.received] == [2, 2, 1]
+
+
+async def test_a_request_without_an_answer_on_a_new_connection_is_an_error() -> None:
+    async with answering([], most=0) as peer, connected(peer.url) as opened:
+        with pytest.raises(ConnectionError):
+            await post(opened)
+    assert len(peer.received) == 1
+
+
+async def test_an_answer_that_broke_off_on_a_used_connection_is_an_error() -> None:
+    async with answering([CHUNKED]) as peer, connected(peer.url) as opened:
+        await post(opened)
+        peer.pieces[:], peer.then_close = [CHUNKED[:-9]], True
+        with pytest.raises(ConnectionError, match="closed by the server"):
+            await post(opened)
+    assert [sent.count(b"POST") for sent in peer.received] == [2]
 
 
 @pytest.mark.parametrize(
