@@ -23,7 +23,7 @@ import psutil
 from playwright.sync_api import Error, Page
 
 from benchmarks.results_file import add_save_option, save
-from benchmarks.started.chromium import chromium
+from benchmarks.started.chromium import chromium, wait_until_visible
 from specviz.machine import hardware_summary
 from specviz.paths import PROJECT_ROOT
 from specviz.servers.launch.server import free_port
@@ -55,7 +55,7 @@ def wait_for_page(page: Page, url: str) -> None:
             if "ERR_CONNECTION_REFUSED" not in str(error):
                 raise
             time.sleep(0.1)
-    page.get_by_role("button", name="Run", exact=True).wait_for()
+    wait_until_visible(page.get_by_role("button", name="Run", exact=True))
 
 
 def move_to_llama_cpp(page: Page) -> None:
@@ -73,9 +73,9 @@ def press_run(page: Page) -> tuple[float, float]:
     button = page.get_by_role("button", name="Run", exact=True)
     began_s = time.monotonic()
     button.click()
-    page.locator(".pane .box").first.wait_for(timeout=180_000)
+    wait_until_visible(page.locator(".pane .box"), 180)
     first_s = time.monotonic() - began_s
-    page.locator(".pane .box.accepted").first.wait_for(timeout=180_000)
+    wait_until_visible(page.locator(".pane .box.accepted"), 180)
     accepted_s = time.monotonic() - began_s
     page.locator(".pane[data-phase=finished]").nth(1).wait_for(timeout=60_000)
     return first_s, accepted_s

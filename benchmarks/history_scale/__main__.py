@@ -24,7 +24,7 @@ from playwright.sync_api import Page
 from benchmarks.history_scale.made_history import batches, put
 from benchmarks.results_file import add_save_option, save
 from benchmarks.started.app import started_app
-from benchmarks.started.chromium import chromium
+from benchmarks.started.chromium import chromium, wait_until_visible
 from specviz.machine import hardware_summary
 from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmarks
@@ -223,7 +223,7 @@ def timed(page: Page, wanted: list[Load], go: Callable[[Load], object]) -> dict[
 
 def arrive(page: Page, load: Load, go: Callable[[Load], object]) -> None:
     go(load)
-    page.get_by_text(re.compile(load.ready)).first.wait_for(timeout=60_000)
+    wait_until_visible(page.get_by_text(re.compile(load.ready)))
 
 
 def runs_of(store: Store) -> list[str]:
