@@ -1,8 +1,11 @@
 """The app: `streamlit run app.py`. Wiring only: pages, routes, and what lives as long as both."""
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from typing import Any
+
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # pyarrow reads it as it is imported
 
 import streamlit as st
 from starlette.middleware import Middleware

@@ -15,15 +15,15 @@ M_ARENA_MAX = -8  # malloc.h
 
 
 def share_arenas() -> None:
-    """Let this process's threads share one arena of memory per core, also for Arrow's tables.
+    """Let this process's threads share one arena of memory per core.
 
-    glibc gives new threads arenas of their own, eight per core, Arrow's mimalloc gives each thread
-    a heap, and what one thread has freed no other can use or return: requests, jobs and imports,
-    each in a thread, hold more and more. What the operator chose with MALLOC_ARENA_MAX or
-    ARROW_DEFAULT_MEMORY_POOL stays, and so do the arenas of other C libraries.
+    glibc gives new threads arenas of their own, eight per core, and what one thread has freed no
+    other can use or return: requests, jobs and imports, each in a thread, hold more and more.
+    Arrow's mimalloc does the same with a heap per thread, so that `app.py` has Arrow allocate from
+    glibc: before pyarrow is imported, because a pool that is set later is not that of Parquet
+    files. What the operator chose with MALLOC_ARENA_MAX or ARROW_DEFAULT_MEMORY_POOL stays, and so
+    do the arenas of other C libraries.
     """
-    if "ARROW_DEFAULT_MEMORY_POOL" not in os.environ:
-        pa.set_memory_pool(pa.system_memory_pool())
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None and "MALLOC_ARENA_MAX" not in os.environ:
         mallopt(M_ARENA_MAX, os.cpu_count() or 1)

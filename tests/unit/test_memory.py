@@ -94,10 +94,15 @@ print(before - held())
 ARROW_IN_THREADS = """
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-import psutil, pyarrow as pa
-from specviz.memory import return_freed, share_arenas
+import psutil
+import streamlit.web.bootstrap
+if {in_app}:
+    import app
+    from specviz.memory import share_arenas
+    share_arenas()
+import pyarrow as pa
+from specviz.memory import return_freed
 
-if {shared}: share_arenas()
 text, places = pa.array([b"x" * 1000]), [pa.array([0] * n) for n in (1, 10, 50, 200, 900)]
 everyone = Barrier(16)
 
@@ -119,6 +124,24 @@ with ThreadPoolExecutor(16) as threads:
     print(held() - before)
 """
 
+EXCHANGE_IN_THE_APP = """
+import os
+from pathlib import Path
+import streamlit.web.bootstrap
+import app
+import pyarrow as pa
+from specviz.memory import share_arenas
+from specviz.store import open_store
+from specviz.store.exchange import Format, export, import_file
+
+share_arenas()
+folder = Path(os.environ["FOLDER"])
+with open_store(folder / "runs.duckdb") as store:
+    export(store, None, Format.PARQUET, folder / "all.zip")
+    import_file(store, folder / "all.zip")
+print(pa.mimalloc_memory_pool().max_memory())
+"""
+
 
 def printed(program: str, **variables: str) -> float:
     chosen = ("MALLOC_ARENA_MAX", "ARROW_DEFAULT_MEMORY_POOL")
@@ -138,10 +161,17 @@ def test_threads_of_the_app_share_one_arena_per_core(tmp_path: object) -> None:
 
 
 @pytest.mark.skipif(not GLIBC, reason="trimming is glibc's")
-@pytest.mark.parametrize("shared", [True, False])
-def test_what_threads_freed_in_arrow_is_returned(shared: bool) -> None:
-    kept = printed(ARROW_IN_THREADS.replace("{shared}", str(shared)))
-    assert (kept < 20) is shared  # MiB; without, each thread keeps some
+@pytest.mark.parametrize("in_app", [True, False])
+def test_what_threads_freed_in_arrow_is_returned(in_app: bool) -> None:
+    kept = printed(ARROW_IN_THREADS.replace("{in_app}", str(in_app)))
+    assert (kept < 20) is in_app  # MiB; without, each thread keeps some
+
+
+def test_an_exchange_in_the_app_takes_nothing_from_mimalloc(
+    tmp_path: Path, empty_database: Path
+) -> None:
+    shutil.copy(empty_database, tmp_path / "runs.duckdb")
+    assert printed(EXCHANGE_IN_THE_APP, FOLDER=str(tmp_path)) == 0  # bytes
 
 
 @pytest.mark.skipif(not GLIBC, reason="counted with mallinfo2")
