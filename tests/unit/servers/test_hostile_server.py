@@ -201,7 +201,7 @@ async def test_slow_texts_are_not_waited_for_beyond_the_stall_limit() -> None:
     slow = repeating(then=b" ", every_s=0.01)
     server = answering(chunk("x", [1]), chunk("y", [2], "stop"), **{"/detokenize": slow})
     began = time.perf_counter()
-    answered = await ask(server, stall_timeout_s=0.3)
+    answered = await ask(server, stall_timeout_s=2.0)
     assert answered.trace.text == "xy" and time.perf_counter() - began < HANGS_S
 
 
@@ -282,7 +282,7 @@ async def test_an_answer_that_never_ends_is_given_up(every_s: float) -> None:
     server = answering()
     server.says["/v1/chat/completions"] = repeating(then=stream(tokens(7)), every_s=every_s)
     began = time.perf_counter()
-    answered = await ask(server, stall_timeout_s=1.0)
+    answered = await ask(server, stall_timeout_s=3.0)
     assert answered.error is not None and answered.error.endswith("what arrived is kept.")
     assert set(answered.trace.token_ids) == {7} and time.perf_counter() - began < HANGS_S
 
@@ -292,8 +292,8 @@ async def test_bytes_that_say_nothing_do_not_put_the_end_off(drip: bytes) -> Non
     server = answering()
     server.says["/v1/chat/completions"] = repeating(stream(tokens(7)), then=drip, every_s=0.01)
     began = time.perf_counter()
-    answered = await ask(server, stall_timeout_s=1.0)
-    assert answered.error is not None and "nothing for 1 s" in answered.error
+    answered = await ask(server, stall_timeout_s=3.0)
+    assert answered.error is not None and "nothing for 3 s" in answered.error
     assert answered.trace.text == "t7 " and time.perf_counter() - began < HANGS_S
 
 
