@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specviz.analysis.interval import OUTSIDE, Array, Replicates, student_quantile
 
@@ -25,7 +26,7 @@ SEED = 1
 class Pick:
     """`equivalent`: columns that are not worse than the best beyond noise, `picked` the first of
     them. `value` and `error`, its standard error, are corrected for the picking; both on the scale
-    of the replicates. `freedom`: degrees of freedom."""
+    of the replicates. `freedom`: degrees of freedom of that error."""
 
     picked: int
     equivalent: tuple[int, ...]
@@ -48,9 +49,10 @@ def pick(found: Replicates) -> Pick:
     one-sided, at 95 %.
     """
     equivalent = not_worse(found)
-    off = _off_in_resamples(found)
+    off, picks = _off_in_resamples(found)
     value = float(found.values[0, equivalent[0]] - off.mean())
-    return Pick(equivalent[0], tuple(equivalent), value, float(off.std(ddof=1)), found.freedom)
+    error, freedom = float(off.std(ddof=1)), _pooled_freedom(found, picks)
+    return Pick(equivalent[0], tuple(equivalent), value, error, freedom)
 
 
 def not_worse(found: Replicates) -> list[int]:
@@ -61,8 +63,9 @@ def not_worse(found: Replicates) -> list[int]:
     return [int(place) for place in np.flatnonzero(apart[0] >= -_reach(found) * behind)]
 
 
-def _off_in_resamples(found: Replicates) -> Array:
-    """By how much the figure of the K that each resample picks is off, [RESAMPLES]."""
+def _off_in_resamples(found: Replicates) -> tuple[Array, NDArray[np.intp]]:
+    """By how much the figure of the K that each resample picks is off, and its column, each
+    [RESAMPLES]."""
     rng = np.random.default_rng(SEED)
     units, columns = len(found.shares), found.values.shape[1]
     effects = (units - 1) * (found.values[0] - found.values[1:])  # of one unit more, times units
@@ -72,7 +75,7 @@ def _off_in_resamples(found: Replicates) -> Array:
     moved += rng.normal(size=(RESAMPLES, columns)) * found.own_error
     values = found.values[0] + moved
     best = values.argmax(axis=1)
-    picked = np.zeros(RESAMPLES, dtype=int)
+    picked = np.zeros(RESAMPLES, dtype=np.intp)
     for place in np.unique(best):
         there = best == place
         apart = effects - effects[:, [place]]
@@ -83,7 +86,26 @@ def _off_in_resamples(found: Replicates) -> Array:
         ahead = values[there] - values[there, place][:, None]
         picked[there] = (ahead >= -_reach(found) * behind).argmax(axis=1)
     off: Array = moved[np.arange(RESAMPLES), picked]
-    return off
+    return off, picked
+
+
+def _pooled_freedom(found: Replicates, picks: NDArray[np.intp]) -> float:
+    """Degrees of freedom of the standard error of a pick.
+
+    Its variance is pooled from those of the Ks that resamples pick: where these Ks do not move
+    together it is surer than that of any one of them (Satterthwaite 1946, An approximate
+    distribution of estimates of variance components, with variances that are correlated).
+    """
+    without = found.values[1:]
+    units, columns = without.shape
+    often = np.bincount(picks, minlength=columns) / len(picks)
+    moved = without - without.mean(axis=0)
+    together = moved.T @ moved * (units - 1) / units
+    together += np.diag(np.broadcast_to(found.own_error**2, columns))
+    pooled = float(often @ together.diagonal())
+    if not pooled > 0:  # nothing moves at all
+        return found.freedom
+    return found.freedom * pooled**2 / float(often @ together**2 @ often)
 
 
 def _reach(found: Replicates) -> float:

@@ -54,6 +54,18 @@ def test_the_best_of_equals_is_too_high_and_the_corrected_one_is_not() -> None:
     assert abs(np.mean(corrected)) < 0.02
 
 
+def test_the_error_of_a_pick_is_surer_the_less_the_ks_move_together() -> None:
+    units = 20
+    same = of_means(np.random.default_rng(1).normal(0, 0.3, (units, 1)) + np.zeros(4))
+    assert pick(same).freedom == pytest.approx(units - 1)
+    some, alone = noisy([0.5] * 4, 0.3, units), noisy([0.5] * 4, 3.0, units)
+    assert units < pick(some).freedom < pick(alone).freedom < 4 * (units - 1)
+    own = Replicates(same.values, same.shares, np.full(4, 1.0))
+    assert pick(own).freedom > units
+    still = of_means(np.full((units, 4), 0.5))
+    assert pick(still).freedom == pytest.approx(units - 1)
+
+
 def test_an_optimum_says_which_are_equivalent_and_what_is_not_known() -> None:
     replicates = noisy([0.2, 0.5, 0.501, 0.502], 0.02)
     choices = [Choice(k, float(np.exp(v))) for k, v in zip(KS, replicates.values[0], strict=True)]
