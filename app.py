@@ -28,7 +28,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
         try:
             current = owned.enter_context(runtime.opened(sample=SAMPLE))
             current.store.announce(app_url())
-            runtime.compute_sample(current, after=warm_up())
+            runtime.finish_start(current, after=warm_up())
         except SpecvizError as error:
             owned.close()
             runtime.end_process(error)

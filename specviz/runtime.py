@@ -22,6 +22,7 @@ from specviz.fleet.monitor import Monitor
 from specviz.fleet.named import named_servers
 from specviz.live.jobs import JobBoard, OpenArm
 from specviz.live.measuring_lock import MeasuringLock
+from specviz.memory import leave_out_of_collections
 from specviz.opening import open_arm as open_any_arm
 from specviz.paths import LOGS
 from specviz.servers.launch.pool import ServerPool
@@ -103,19 +104,24 @@ def opened(
             _current = None
 
 
-def compute_sample(runtime: Runtime, after: threading.Thread) -> None:
-    """Open the sample in the background where pages will show it, and work out what the first page
-    of benchmarks waits for, once the thread `after` has ended."""
+def finish_start(runtime: Runtime, after: threading.Thread) -> threading.Thread:
+    """Do in the background, once the thread `after` has ended, what pages do not wait for.
 
-    def compute() -> None:
+    Open the sample where pages will show it, and work out what the first page of benchmarks needs.
+    """
+
+    def finish() -> None:
         with suppress(StoreError):  # closed: the app has ended meanwhile
             sample = runtime.shown.benchmarks()
             after.join()
             if sample is not runtime.store:
                 for row in sample.read(read_benchmarks):
                     runtime.results.of(sample, row)
+        leave_out_of_collections()
 
-    threading.Thread(target=compute, name="sample", daemon=True).start()
+    thread = threading.Thread(target=finish, name="start", daemon=True)
+    thread.start()
+    return thread
 
 
 def end_process(error: SpecvizError) -> NoReturn:

@@ -142,6 +142,27 @@ with open_store(folder / "runs.duckdb") as store:
 print(pa.mimalloc_memory_pool().max_memory())
 """
 
+COLLECTED_IN_THE_APP = """
+import asyncio, gc, threading
+import app
+
+def start():
+    thread = threading.Thread(target=lambda: None)
+    thread.start()
+    return thread
+
+app.warm_up = start
+
+async def main():
+    async with app.lifespan(app.app):
+        for thread in threading.enumerate():
+            if thread.name == "start":
+                thread.join(60)
+        print(len(gc.get_objects()) / (len(gc.get_objects()) + gc.get_freeze_count()))
+
+asyncio.run(main())
+"""
+
 
 def printed(program: str, **variables: str) -> float:
     chosen = ("MALLOC_ARENA_MAX", "ARROW_DEFAULT_MEMORY_POOL")
@@ -172,6 +193,11 @@ def test_an_exchange_in_the_app_takes_nothing_from_mimalloc(
 ) -> None:
     shutil.copy(empty_database, tmp_path / "runs.duckdb")
     assert printed(EXCHANGE_IN_THE_APP, FOLDER=str(tmp_path)) == 0  # bytes
+
+
+def test_collections_of_the_app_pass_over_what_its_start_has_made(tmp_path: Path) -> None:
+    looked_at = printed(COLLECTED_IN_THE_APP, SPECVIZ_STORE=f"{tmp_path}/runs.duckdb")
+    assert looked_at < 0.1  # of all objects; all of them, unless they are left out
 
 
 @pytest.mark.skipif(not GLIBC, reason="counted with mallinfo2")

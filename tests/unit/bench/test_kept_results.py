@@ -80,18 +80,16 @@ def test_a_second_page_waits_for_the_first() -> None:
 
 @pytest.mark.parametrize("is_hidden", [False, True])
 def test_the_samples_are_worked_out_where_pages_will_show_it(
-    tmp_path: Path, is_hidden: bool
+    tmp_path: Path, is_hidden: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(runtime, "leave_out_of_collections", lambda: None)  # of other tests, too
     with runtime.opened(tmp_path / "runs.duckdb", sample=SAMPLE) as current:
         if is_hidden:
             current.store.write(hide_sample, datetime(2026, 11, 1, tzinfo=UTC))
         counting, warm_up = Counting(), threading.Thread(target=lambda: None)
         warm_up.start()
         kept = replace(current, results=KeptResults(counting))
-        runtime.compute_sample(kept, after=warm_up)
-        for thread in threading.enumerate():
-            if thread.name == "sample":
-                thread.join(60)
+        runtime.finish_start(kept, after=warm_up).join(60)
         assert len(counting.asked) == (0 if is_hidden else 3)
 
 
