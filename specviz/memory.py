@@ -1,4 +1,4 @@
-"""What this process keeps of the memory that it has freed, and what it costs to look for more.
+"""What this process keeps of the memory that it has freed, and what its collections look at.
 
 glibc and Arrow keep it for the next allocation, and after a large export or import there may be
 none as large for hours. DuckDB's own has a setting (`store/file/database.py`).
