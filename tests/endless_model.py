@@ -11,7 +11,8 @@ from pathlib import Path
 
 from specviz.paths import DEMO_TARGET
 
-PAD = {"eos_token_id": 0, "eos_token": "<|pad|>"}
+ENDLESS = {"eos_token_id": 0, "eos_token": "<|pad|>", "max_position_embeddings": 4096}
+"""As long as llama.cpp's context (`CONTEXT`), so that an answer takes ten seconds and more."""
 END, MORE = "<|end|>", "<|more|>"
 """llama.cpp takes a token whose text is the first for an end, whatever the files say."""
 
@@ -23,5 +24,5 @@ def write_endless(folder: Path) -> Path:
     for name in ("config", "generation_config", "tokenizer_config"):
         path = folder / f"{name}.json"
         said = json.loads(path.read_text())
-        path.write_text(json.dumps({key: PAD.get(key, value) for key, value in said.items()}))
+        path.write_text(json.dumps({key: ENDLESS.get(key, value) for key, value in said.items()}))
     return folder

@@ -39,6 +39,14 @@ ADDRESSES = [page.name if page is not LIVE else "" for page in PAGES.values()]
 OPENED = ("runs?group=together", "runs?run=r1&section=Draft+tree", "compare?arms=r1,r2")
 
 
+NOT_FADED = """document.addEventListener('DOMContentLoaded', () => {
+  const style = document.createElement('style');
+  style.textContent = '[data-stale] { opacity: 1 !important; transition: none !important; }';
+  document.head.append(style);
+})"""
+"""What a run that takes long is about to replace fades, which is Streamlit's."""
+
+
 def open_step(page: Page) -> None:
     page.goto(f"{page.url}runs?group=together")
     settled(page)
@@ -128,6 +136,7 @@ def opened(chromium: Browser, theme: str, width: int) -> Iterator[Page]:
         reduced_motion="reduce",  # colours on their way would be judged
     )
     context.set_default_timeout(SLOW_MS)
+    context.add_init_script(NOT_FADED)
     with closing(context):
         yield context.new_page()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from app_process import running_app
+from browsers import settled
 from compare_store import Ids, fill
 from playwright.sync_api import Page, expect
 
@@ -51,11 +52,13 @@ def test_runs_are_picked_and_the_reference_is_changed(page: Page, compare: tuple
         box.fill(words)
         page.get_by_role("option", name=words).last.click()
         expect(page).to_have_url(re.compile(f"{arms}$"), timeout=SLOW_MS)
+        settled(page)
     page.keyboard.press("Escape")
     shown(page, re.compile("Prompt: 8 shared, 8 with the same texts"))
     expect(page.locator(".compared-names")).to_have_text(
         re.compile(r"baseline, the reference.*ngram · K 3")
     )
+    settled(page)
     page.get_by_role("combobox", name="Reference").click()
     page.get_by_role("option").last.click()
     expect(page).to_have_url(re.compile(f"{ids.loaded}%2C{ids.baseline}"), timeout=SLOW_MS)

@@ -48,7 +48,7 @@ async def test_what_arrived_is_kept_and_the_error_is_one_sentence(
     hit = [one for one in processes if VICTIMS[victim](" ".join(one.cmdline()))]
     assert hit
     last = random.Random(f"{SEED} {victim}").randint(1, 20)
-    config = RunConfig(EngineKind.VLLM, Method.NGRAM, 3, Sampling(max_tokens=1500))
+    config = RunConfig(EngineKind.VLLM, Method.NGRAM, 3, Sampling(max_tokens=3500))
     run = Run("run", "run", config, RunStatus.RUNNING, datetime.now(UTC))
     seen: list[Step] = []
 

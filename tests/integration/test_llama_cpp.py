@@ -174,7 +174,7 @@ async def test_a_server_killed_in_its_answer_leaves_what_arrived(tmp_path: Path)
     steps: list[Step] = []
     try:
         async with opened(server) as engine:
-            long = Sampling(max_tokens=1500)
+            long = Sampling(max_tokens=3500)
             with pytest.raises(StreamBroken, match="the server has probably exited"):
                 async for event in engine.generate(Prompt("Tell a story."), long):
                     if isinstance(event, Step):

@@ -9,7 +9,8 @@ const COPIED_MS = 2500;
 export async function copyLink(button, page) {
   const label = (button.dataset.label ??= button.textContent); // it may be pressed twice
   setText(button, (await written(linkTo(page))) ? "Copied" : "Copy it from the address bar");
-  window.setTimeout(() => setText(button, label), COPIED_MS);
+  window.clearTimeout(Number(button.dataset.copied));
+  button.dataset.copied = String(window.setTimeout(() => setText(button, label), COPIED_MS));
 }
 
 /** Resolves to whether the browser let the text be copied. */

@@ -109,5 +109,5 @@ def _sampling_label() -> str:
     cuts = [f"top-p {sampling.top_p:g}"] if sampling.top_p < 1 else []
     cuts += [f"top-k {sampling.top_k}"] if sampling.top_k else []
     order = "at once" if st.session_state.get(live_state.AT_ONCE) else "one after another"
-    seed_and_length = (f"seed {sampling.seed}", f"{sampling.max_tokens} tokens")
+    seed_and_length = (f"seed {sampling.seed}", f"{sampling.max_tokens:,} tokens")
     return " · ".join((f"temperature {sampling.temperature:.1f}", *cuts, *seed_and_length, order))

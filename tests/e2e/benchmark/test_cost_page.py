@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from app_process import running_app
+from browsers import settled
 from playwright.sync_api import Page, expect
 
 from specviz.store import open_store
@@ -35,6 +36,7 @@ def shown(page: Page, text: str) -> None:
 
 
 def choose(page: Page, label: str, option: str) -> None:
+    settled(page)
     page.get_by_label(label, exact=True).click()
     page.get_by_role("option", name=option, exact=True).click()
 

@@ -27,6 +27,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def choose(page: Page, label: str, option: str, nth: int = 0) -> None:
+    settled(page)
     page.get_by_role("combobox", name=label, exact=True).nth(nth).click()
     page.get_by_role("option", name=option, exact=True).click()
 

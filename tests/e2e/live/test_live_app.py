@@ -42,12 +42,14 @@ def use_demo_servers(page: Page, option: str, says: str) -> None:
     for arm in ("Arm 1", "Arm 2"):
         page.get_by_role("combobox", name=arm).click()
         page.get_by_role("option", name=option).click()
+        settled(page)
     page.keyboard.press("Escape")
     expect(page.get_by_text(says)).to_be_visible()
 
 
 def start_run(page: Page, app_url: str, servers: tuple[str, str]) -> None:
     page.goto(app_url)
+    settled(page)
     use_demo_servers(page, *servers)
     page.get_by_role("button", name="Run", exact=True).click()
 
@@ -121,8 +123,9 @@ def test_cancel_keeps_what_arrived_and_the_next_run_works(
         url.fill(endless_server)
         url.press("Enter")
         expect(page.get_by_text(re.compile(r"llama\.cpp b\d+ · ")).nth(place)).to_be_visible()
+        settled(page)
     page.keyboard.press("Escape")
-    longest_answer(page, 1500)
+    longest_answer(page, 3500)
     page.get_by_role("button", name="Run", exact=True).click()
     page.locator(".pane .box").first.wait_for(timeout=LOADING_MS)
     page.get_by_role("button", name="Cancel").click()
@@ -139,7 +142,7 @@ def longest_answer(page: Page, tokens: int) -> None:
     length = page.get_by_label("Longest answer, tokens")
     length.fill(str(tokens))
     length.press("Enter")
-    expect(page.get_by_role("button", name=f"{tokens} tokens")).to_be_visible()
+    expect(page.get_by_role("button", name=f"{tokens:,} tokens")).to_be_visible()
     page.keyboard.press("Escape")
 
 

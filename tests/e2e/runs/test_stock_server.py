@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from app_process import running_app
+from browsers import settled
 from playwright.sync_api import Page, expect
 
 from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
@@ -63,6 +64,7 @@ def test_it_opens_and_says_the_same_of_a_step_everywhere(page: Page, app_url: st
     expect(page).to_have_title("Runs · specviz", timeout=40_000)
     expect(page.locator(".verdict")).to_contain_text("first difference at token 3", timeout=40_000)
     expect(page.locator(".message")).to_be_hidden()
+    settled(page)  # nothing moves under the pointer
     guessed = page.locator(".pane").nth(1).locator(".tok.accepted").first
     guessed.hover()
     tip = page.locator(".tip")

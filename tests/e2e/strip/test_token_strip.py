@@ -68,7 +68,7 @@ def test_half_characters_leave_a_mark_that_is_not_text(open_strip: Opener) -> No
 
 
 def test_a_revision_replaces_what_was_guessed(open_strip: Opener) -> None:
-    page = open_strip("revised", size=1, pace=600)
+    page = open_strip("revised", size=1, pace=1500)  # seen at one look in half a second
     expect(output(page)).to_contain_text("WRONG")
     wait_until_drawn(page)
     expect(output(page)).not_to_contain_text("WRONG")

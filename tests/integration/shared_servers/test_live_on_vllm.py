@@ -34,6 +34,7 @@ def point_arm(page: Page, number: int, server: Server) -> None:
     url.fill(server.url)
     url.press("Enter")
     expect(page.get_by_text(re.compile(r"^vLLM [\d.]+ · "))).to_have_count(number)
+    settled(page)
 
 
 def run_side_by_side(page: Page, app_url: str, *servers: Server, tokens: int | None = None) -> None:

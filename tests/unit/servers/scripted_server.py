@@ -79,21 +79,19 @@ def counts(accepted: list[int], drafted: list[int], k: int) -> dict[str, Any]:
 @contextmanager
 def serving(script: Script, port: int | None = None) -> Iterator[str]:
     """Run the stand-in on a port, a free one if none is named; yields its URL."""
-    if port is None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+    bound = socket.socket()
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.bind(("127.0.0.1", port or 0))
     server = uvicorn.Server(
-        uvicorn.Config(
-            _application(script), port=port, log_level="critical", timeout_graceful_shutdown=1
-        )
+        uvicorn.Config(_application(script), log_level="critical", timeout_graceful_shutdown=1)
     )
-    thread = threading.Thread(target=server.run, daemon=True)
+    thread = threading.Thread(target=server.run, args=([bound],), daemon=True)
     thread.start()
     while not server.started:
+        assert thread.is_alive(), "the stand-in did not start"
         time.sleep(0.01)
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
     finally:
         server.should_exit = True
         thread.join(timeout=10)
