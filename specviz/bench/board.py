@@ -10,7 +10,7 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 
 from specviz.bench.control import Control
 from specviz.bench.plan.check import check_arms, servers_at_once
@@ -209,10 +209,8 @@ class BenchBoard:
 
 
 async def _measure(bench: Bench, open_arm: OpenTimedArm) -> tuple[RunStatus, str | None]:
-    try:
-        with bench.control.cancellation.ends_current_task():
-            await bench.run(open_arm)
-    except asyncio.CancelledError:
-        is_users = bench.control.stop_reason == CANCELLED
-        return (RunStatus.CANCELLED if is_users else RunStatus.PARTIAL), bench.control.stop_reason
+    with suppress(asyncio.CancelledError), bench.control.cancellation.ends_current_task():
+        await bench.run(open_arm)
+    if bench.control.stop_reason == CANCELLED:
+        return RunStatus.CANCELLED, CANCELLED
     return outcome(bench)

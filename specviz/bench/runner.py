@@ -268,7 +268,7 @@ class Bench:
 
 
 def outcome(bench: Bench) -> tuple[RunStatus, str | None]:
-    """The status of a benchmark that was not cancelled, and why requests are missing."""
+    """The status of a benchmark that no user cancelled, and why requests are missing."""
     arms = bench.tally.arms
     missing = sum(arm.planned - arm.done for arm in arms)
     errors = [f"{arm.name}: {arm.error}" for arm in arms if arm.error]

@@ -90,3 +90,19 @@ class FakeEngine:
 
     def opened(self, config: RunConfig) -> TimedArm:
         return TimedArm(self, config, None, self.counters, lambda: None)
+
+
+class WhenAllAreAsked(FakeEngine):
+    """Answers nobody before it was asked `count` times."""
+
+    def __init__(self, count: int, seconds: float = 0.0) -> None:
+        super().__init__(seconds=seconds)
+        self.left = count
+        self.everyone = asyncio.Event()
+
+    async def sample(self, prompt: Prompt, sampling: Sampling) -> Sample:
+        self.left -= 1
+        if self.left == 0:
+            self.everyone.set()
+        await self.everyone.wait()
+        return await super().sample(prompt, sampling)

@@ -113,7 +113,7 @@ def test_one_benchmark_runs_at_a_time(store: Store, new_board, new_plan) -> None
 def test_a_pause_sends_nothing_new_until_it_ends(
     store: Store, new_board, new_plan, load: Load
 ) -> None:
-    engine = FakeEngine(seconds=0.01)
+    engine = FakeEngine(seconds=0.04)
     board = new_board({Method.BASELINE: engine})
     benchmark_id = board.start(new_plan(prompts=20, turns=2, loads=(load,)))
     until(lambda: len(engine.asked) >= 5)

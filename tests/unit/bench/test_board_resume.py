@@ -21,6 +21,7 @@ from specviz.bench.progress import BenchPhase
 from specviz.bench.results import results_of
 from specviz.config import Prompt, RunStatus
 from specviz.errors import EngineError, UsageError
+from specviz.live.cancellation import Cancellation
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.methods import Method
 from specviz.store import Store, open_store
@@ -36,11 +37,23 @@ def test_what_is_finished_cannot_be_resumed(new_board, new_plan) -> None:
         board.resume(benchmark_id)
 
 
+def test_cancelling_is_the_users_also_where_all_that_was_sent_ends_first(
+    store: Store, new_board, new_plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Cancellation, "request", lambda self: None)  # whoever cancels is held up
+    engine = FakeEngine()
+    board = new_board({Method.BASELINE: engine})
+    engine.say = lambda prompt: [board.cancel(one) for one in [board.running()] if one]
+    benchmark_id = board.start(new_plan(prompts=5))
+    assert ended(board, benchmark_id) is BenchPhase.CANCELLED
+    assert store.read(read_benchmark, benchmark_id).status is RunStatus.CANCELLED
+
+
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_cancel_keeps_what_finished_and_resuming_asks_the_rest(
     store: Store, new_board, new_plan, concurrency: int
 ) -> None:
-    engines = {Method.BASELINE: FakeEngine(seconds=0.02), Method.NGRAM: FakeEngine(seconds=0.02)}
+    engines = {Method.BASELINE: FakeEngine(seconds=0.05), Method.NGRAM: FakeEngine(seconds=0.05)}
     plan = new_plan(BASELINE, NGRAM, prompts=40, loads=(Load(concurrency=concurrency),))
     board = new_board(engines)
     benchmark_id = board.start(plan)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from bench_boards import assert_complete, ended, resumed, until
 from bench_plans import BASELINE, NGRAM, arm
-from bench_samples import FakeEngine, conversations
+from bench_samples import FakeEngine, WhenAllAreAsked, conversations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_samples import frame_of
@@ -180,7 +180,7 @@ async def test_each_phase_has_its_concurrency_and_what_is_in_flight_goes_on() ->
 
 async def test_recorded_requests_are_sent_at_their_times_whatever_is_under_way() -> None:
     traffic = Traffic("r", arrivals=tuple(Arrival(at) for at in (0.0, 0.01, 0.05)), phase_s=0.04)
-    engine, answers = FakeEngine(seconds=0.2), []
+    engine, answers = WhenAllAreAsked(3, seconds=0.2), []
     block = Block(talks(traffic, conversations(3)), engine.sample, answers.append, lambda: True)
     await block.run(traffic, random.Random(0))
     assert engine.most == 3
@@ -247,7 +247,7 @@ def test_a_pass_that_was_interrupted_begins_again(store, new_board, new_plan) ->
 
 
 def test_a_pause_waits_for_the_end_of_the_pass(store, new_board, new_plan) -> None:
-    engine = FakeEngine(seconds=0.01)
+    engine = FakeEngine(seconds=0.05)
     plan = new_plan(prompts=40, loads=(), traffic=(RAMP,), repetitions=2)
     board = new_board({Method.BASELINE: engine})
     benchmark_id = board.start(plan)

@@ -187,9 +187,9 @@ def test_a_second_job_waits_for_its_turn(store: Store) -> None:
     while not first.arms[0].events:
         time.sleep(0.01)
     second = jobs.start(PROMPT, [BASELINE])
-    time.sleep(0.5)
+    while second.arms[0].note != "waiting for another run to finish":
+        time.sleep(0.01)
     assert second.arms[0].phase is Phase.WAITING
-    assert second.arms[0].note == "waiting for another run to finish"
     jobs.cancel(first.job_id)
     assert finished(second).arms[0].phase is Phase.FINISHED
 
