@@ -130,11 +130,9 @@ from pathlib import Path
 import streamlit.web.bootstrap
 import app
 import pyarrow as pa
-from specviz.memory import share_arenas
 from specviz.store import open_store
 from specviz.store.exchange import Format, export, import_file
 
-share_arenas()
 folder = Path(os.environ["FOLDER"])
 with open_store(folder / "runs.duckdb") as store:
     export(store, None, Format.PARQUET, folder / "all.zip")

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -264,7 +265,7 @@ def test_who_waits_can_stop_the_query_and_ask_the_next_one_at_once(store: Store)
 
     def leave() -> None:
         calls.append(time.monotonic())
-        if len(calls) == 2:
+        if len(calls) == 5:
             raise KeyError("another page was opened")
 
     began = time.monotonic()
@@ -272,7 +273,7 @@ def test_who_waits_can_stop_the_query_and_ask_the_next_one_at_once(store: Store)
         run_sql(store, LONG, timeout_s=20, while_waiting=leave)
     assert run_sql(store, "SELECT 1").rows == ((1,),)
     assert time.monotonic() - began < 15
-    assert calls[1] - calls[0] < 10
+    assert min(later - earlier for earlier, later in pairwise(calls)) < 0.5
 
 
 def test_a_query_that_nothing_interrupts_is_killed(store: Store) -> None:
@@ -344,8 +345,8 @@ def test_closing_the_store_ends_what_waits(tmp_path: Path) -> None:
     time.sleep(0.3)
     began = time.monotonic()
     store.close()
-    thread.join(20)
-    assert not thread.is_alive() and time.monotonic() - began < 20
+    thread.join(5)
+    assert not thread.is_alive() and time.monotonic() - began < 5
     assert said
     with pytest.raises(StoreError, match="closed"):
         run_sql(store, "SELECT 1")
