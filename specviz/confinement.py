@@ -31,10 +31,12 @@ _O_PATH = 0o10000000
 def isolated_command(module: str, *arguments: int | str, options: Sequence[str] = ()) -> list[str]:
     """The command line of a Python that calls `main(*arguments)` of `module`.
 
-    Isolated (-I): no user's settings of Python, and modules from where this process has them.
-    `options` are further ones of Python's.
+    Isolated (-I): no user's settings of Python, and modules from where this process has them. An
+    editable install finds specviz by a hook, not by a path, so its folder is named. `options` are
+    further ones of Python's.
     """
-    paths = [os.path.abspath(place) for place in sys.path if place]
+    own = str(Path(__file__).parents[1])
+    paths = [os.path.abspath(place) for place in [*sys.path, own] if place]
     start = f"import sys; sys.path[:] = {paths!r}; from {module} import main; main(*{arguments!r})"
     return [sys.executable, "-I", *options, "-c", start]
 

@@ -267,3 +267,11 @@ def test_the_reference_is_not_changed_by_what_the_program_does_to_python() -> No
     spoilt = "import builtins\nbuiltins.len = builtins.sum = lambda *_: 0\n" + str(source)
     wrong_code(found, fenced(spoilt))
     assert wrong_code(found, found.answer) is None
+
+
+def test_a_program_runs_where_an_editable_install_is_found_by_a_hook(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    without = [place for place in sys.path if not (Path(place or ".") / "specviz").is_dir()]
+    monkeypatch.setattr(sys, "path", without)
+    assert outcomes("def f():\n    return 4\n", CALL) == ["gives 4"]
