@@ -16,6 +16,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from specviz.paths import PROJECT_ROOT
+
 _STATUS = Path("/proc/self/status")
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 
@@ -35,8 +37,7 @@ def isolated_command(module: str, *arguments: int | str, options: Sequence[str] 
     editable install finds specviz by a hook, not by a path, so its folder is named. `options` are
     further ones of Python's.
     """
-    own = str(Path(__file__).parents[1])
-    paths = [os.path.abspath(place) for place in [*sys.path, own] if place]
+    paths = [os.path.abspath(place) for place in [*sys.path, str(PROJECT_ROOT)] if place]
     start = f"import sys; sys.path[:] = {paths!r}; from {module} import main; main(*{arguments!r})"
     return [sys.executable, "-I", *options, "-c", start]
 

@@ -22,7 +22,7 @@ class Halves:
     def take(self, chunk: Chunk) -> list[Chunk]:
         """The chunks that are complete now; a character belongs to the one that completes it."""
         if not self._held and chunk.text.isascii():
-            return [chunk]  # nearly always, in every chunk of a stream
+            return [chunk]  # nearly always, and this runs for every chunk of a stream
         if self._held and not chunk.text:
             self._held.append(chunk)
             return []
