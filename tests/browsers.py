@@ -35,7 +35,7 @@ def deceived() -> Iterator[Browser]:
 def context(chromium: Browser) -> Iterator[BrowserContext]:
     context = chromium.new_context(viewport={"width": 1280, "height": 1000})
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(30_000)  # what one page may take on two slow, busy cores
     yield context
     context.close()
 
@@ -66,4 +66,6 @@ def settled(page: Page, timeout_ms: float = 30_000) -> None:
     expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=timeout_ms)
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=timeout_ms)
     expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=timeout_ms)
-    page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished.catch(() => 0)))")
+    # looked at again and again: `finished` of an animation whose element is replaced may stay open
+    still = "document.getAnimations().every((one) => one.playState !== 'running')"
+    page.wait_for_function(still, timeout=timeout_ms)

@@ -12,7 +12,9 @@ from playwright.sync_api import Page, expect
 pytestmark = pytest.mark.e2e
 
 LAST_TEXT = "THE-END"
-TOKENS = 4000
+# A page that draws slower than tokens come is tens of seconds behind at the end. On two cores with
+# AVX-512 it is 0.3 s, and 3.6 s were seen on cores of half their speed beside other tests.
+BEHIND_MS = 10_000
 
 # The last token is on the page when its text is; the clock is that of this machine.
 LAST_TOKEN_SHOWN = """([text, arms]) => {
@@ -26,7 +28,7 @@ LAST_TOKEN_SHOWN = """([text, arms]) => {
 
 
 @pytest.mark.slow
-def test_the_last_token_of_a_long_run_shows_within_two_seconds(page: Page, tmp_path: Path) -> None:
+def test_the_page_keeps_up_with_a_long_run(page: Page, tmp_path: Path) -> None:
     ended = tmp_path / "ended"
     environment = {"GENERATOR_END": str(ended), "SPECVIZ_STORE": str(tmp_path / "runs.duckdb")}
     script = Path(__file__).with_name("replay_app.py")
@@ -38,7 +40,9 @@ def test_the_last_token_of_a_long_run_shows_within_two_seconds(page: Page, tmp_p
         shown = page.wait_for_function(
             LAST_TOKEN_SHOWN, arg=[LAST_TEXT, 2], polling=50, timeout=60_000
         )
-        assert shown.json_value() - float(ended.read_text()) < 2000
+        behind_ms = shown.json_value() - float(ended.read_text())
+        print(f"{behind_ms:.0f} ms behind")
+        assert behind_ms < BEHIND_MS
 
         page.locator(".pane").nth(1).locator(".box.accepted").last.hover()
         expect(page.locator("[data-part=tip]")).to_contain_text("accepted")
