@@ -11,7 +11,7 @@ from duckdb import DuckDBPyConnection
 
 from specviz.analysis.step_time.step_time import StepTime, mean_step
 from specviz.analysis.text import shortened
-from specviz.bench.results import document
+from specviz.bench.results import ResultsOf, document, work_out
 from specviz.config import Prompt, Run
 from specviz.engines.replay import events_of
 from specviz.errors import SpecvizError
@@ -71,8 +71,10 @@ class Content:
     left_out: tuple[str, ...]
 
 
-def gather(store: Store, ids: Sequence[str]) -> Content:
-    """Raises UsageError for ids that cannot be exported, StoreError."""
+def gather(store: Store, ids: Sequence[str], results_of: ResultsOf = work_out) -> Content:
+    """`results_of` gives the results of a benchmark. Raises UsageError for ids that cannot be
+    exported, StoreError.
+    """
     selection, run_rows, results = store.read(_selected_rows, ids)
     of_benchmarks = [row for row in run_rows if row["group_id"] in selection.benchmarks]
     shown = [_shown(store, row) for row in run_rows if row not in of_benchmarks]
@@ -93,7 +95,7 @@ def gather(store: Store, ids: Sequence[str]) -> Content:
             f"{dropped:,} replays are not in this file, because they would take more than "
             f"{REPLAY_CHARACTERS / 1e6:.0f} MB: export them as JSONL."
         )
-    benchmarks = tuple(_benchmark(store, one) for one in selection.benchmarks)
+    benchmarks = tuple(_benchmark(store, one, results_of) for one in selection.benchmarks)
     named = {"runs": list(selection.runs), "benchmarks": list(selection.benchmarks),
              "elsewhere": list(selection.tool_results)}  # fmt: skip
     return Content(named, tuple(shown), tuple(replays), benchmarks, tuple(results), tuple(left_out))
@@ -111,10 +113,10 @@ def _selected_rows(
     return found, tables[0].to_pylist(), tables[1].to_pylist()
 
 
-def _benchmark(store: Store, benchmark_id: str) -> Json:
+def _benchmark(store: Store, benchmark_id: str, results_of: ResultsOf) -> Json:
     """Its document; without results, and why, where they cannot be computed."""
     try:
-        return document(store, benchmark_id)
+        return document(store, benchmark_id, results_of)
     except (SpecvizError, ValueError, KeyError, ArithmeticError) as error:
         row = store.read(read_benchmark, benchmark_id)
         return {

@@ -1,14 +1,21 @@
-"""The real app, except that a benchmark's arms are clocks that answer with made-up samples."""
+"""The real app, except that a benchmark's arms are clocks that answer with made-up samples.
+
+While there is a file `slow` next to the store, the figures of a benchmark take seconds, as those of
+a large store do on a busy machine.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import importlib
+import os
 import random
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -24,7 +31,10 @@ from specviz.paths import PROJECT_ROOT
 from specviz.sample import Sample
 from specviz.servers.launch.usage import Usage
 from specviz.servers.metrics import SpecCounters
+from specviz.store import Store
+from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.trace import Fidelity
+from specviz.views.shared.benchmark.results import Opened, open_results
 from specviz.web import ingest, watch
 
 STEP_MS = 0.8
@@ -108,11 +118,22 @@ def clocks() -> Iterator[OpenTimedArm]:
     yield open_arm
 
 
+SLOW_S = 3.0
+
+
+def open_slowly(store: Store, row: BenchmarkRow) -> Opened:
+    if Path(os.environ["SPECVIZ_STORE"]).with_name("slow").exists():
+        time.sleep(SLOW_S)
+    return open_results(store, row)
+
+
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     # The browser would be somebody else who uses the machine, and blocks would be measured twice.
     machine_watch.read_machine = lambda roots: Reading(time.monotonic(), 1, 0.0, 0.0)
     with runtime.opened(timed_arms=clocks):
+        view = importlib.import_module("specviz.views.benchmark.view")
+        view.open_results = open_slowly
         yield {}
 
 

@@ -6,6 +6,7 @@ is always TOML: the form's, or the text of the editor.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -43,10 +44,10 @@ SECTION = "bench_section"
 
 FORM, TOML = "Form", "TOML"
 FIRST_PLAN = "two-minutes.toml"
-TABLE = "bench_past"
 
 _ROWS = "bench_rows"
 _OPENED = "bench_opened"
+_LISTS = "bench_lists"
 _NEXT_ROW = "bench_next_row"
 _WEIGHTS = "bench_weights"
 _PLAN_FIELDS = tuple(f.name for f in fields(FormPlan) if f.name not in ("arms", "weights"))
@@ -73,6 +74,23 @@ def open_benchmark(benchmark_id: str) -> None:
     """Show a benchmark, in a URL that can be shared."""
     st.query_params[BENCHMARK] = benchmark_id
     st.rerun()
+
+
+def list_key() -> str:
+    """The widget key of the list of benchmarks, another one each time one of it was opened."""
+    return f"bench_past_{st.session_state.get(_LISTS, 0)}"
+
+
+def open_selected(benchmark_ids: Sequence[str]) -> None:
+    """Show the benchmark of the selected line (a callback).
+
+    Once: the browser sends a selection with every click until a script has run to its end, so a
+    list that opened whatever is selected would open it again after the user has left it.
+    """
+    selected: list[int] = st.session_state[list_key()]["selection"]["rows"]
+    if selected:
+        st.session_state[_LISTS] = st.session_state.get(_LISTS, 0) + 1
+        st.query_params[BENCHMARK] = benchmark_ids[selected[0]]
 
 
 def show_list() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -64,12 +65,13 @@ def past_benchmarks(store: Store) -> None:
         offer_sample()
         return
     st.caption("The newest first. Select one to open it.")
-    selection = st.dataframe(
+    ids = [row.benchmark_id for row in rows]
+    st.dataframe(
         past_table(rows),
         hide_index=True,
-        on_select="rerun",
+        on_select=partial(bench_state.open_selected, ids),
         selection_mode="single-row",
-        key=bench_state.TABLE,
+        key=bench_state.list_key(),
         height="content",
         placeholder="–",
         column_config={
@@ -78,8 +80,6 @@ def past_benchmarks(store: Store) -> None:
             "hardware": st.column_config.TextColumn(width="large"),
         },
     )
-    if chosen := selection["selection"]["rows"]:
-        bench_state.open_benchmark(rows[chosen[0]].benchmark_id)
 
 
 def past_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
@@ -125,7 +125,9 @@ def _heading(store: Store, row: BenchmarkRow) -> None:
             del st.query_params[bench_state.BENCHMARK]
             st.rerun()
         with st.popover("Export", icon=":material/output:", type="tertiary", key="bench_export_as"):
-            export_control(store, [row.benchmark_id], key="bench_export")
+            export_control(
+                store, [row.benchmark_id], key="bench_export", results_of=current().results.of
+            )
         pages.link_back(pages.BENCHMARK, "All benchmarks")
     facts = [f"{row.started_at:%d %B %Y, %H:%M:%S} UTC", row.hardware or "hardware unknown"]
     if row.status is not RunStatus.RUNNING:

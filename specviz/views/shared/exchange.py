@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from specviz.analysis.text import size_text
+from specviz.bench.results import ResultsOf, work_out
 from specviz.config import MAX_K
 from specviz.errors import SpecvizError
 from specviz.methods import Method
@@ -32,11 +33,13 @@ UPLOAD_MB = 1024
 NOT_GIVEN = "not given"
 
 
-def export_control(store: Store, ids: Sequence[str], *, key: str = "export") -> None:
+def export_control(
+    store: Store, ids: Sequence[str], *, key: str = "export", results_of: ResultsOf = work_out
+) -> None:
     """Choose a format, prepare the file, download it. `ids`: runs, groups, benchmarks, results.
 
     Ids may change from rerun to rerun; a file prepared for other ids is not offered. `key`
-    distinguishes two controls of one page.
+    distinguishes two controls of one page. `results_of` gives the results of a benchmark.
     """
     with st.container(key=key):
         kind = st.selectbox(
@@ -45,7 +48,7 @@ def export_control(store: Store, ids: Sequence[str], *, key: str = "export") -> 
         if st.button(
             "Prepare the file", key=f"{key}-prepare", disabled=not ids, icon=":material/output:"
         ):
-            st.session_state[f"{key}-file"] = prepared = ExportFile(store, ids, kind)
+            st.session_state[f"{key}-file"] = prepared = ExportFile(store, ids, kind, results_of)
             prepared.wait(SOON_S)
         file = st.session_state.get(f"{key}-file")
         if isinstance(file, ExportFile) and file.kind == kind and file.ids == tuple(ids):

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from specviz.bench.results import ResultsOf, work_out
 from specviz.errors import SpecvizError
 from specviz.report import export
 from specviz.store import Store
@@ -24,7 +25,13 @@ MIME = {
 class ExportFile:
     """One export on its way. `done` and `error` are read by the page, written by the thread."""
 
-    def __init__(self, store: Store, ids: Sequence[str], kind: Format) -> None:
+    def __init__(
+        self,
+        store: Store,
+        ids: Sequence[str],
+        kind: Format,
+        results_of: ResultsOf = work_out,
+    ) -> None:
         self.ids = tuple(ids)
         self.kind = kind
         self.done: Exported | None = None
@@ -33,7 +40,7 @@ class ExportFile:
         folder = closing.enter_context(work_folder())
         weakref.finalize(self, closing.close)
         self._path = folder / f"{_stem(self.ids)}{ENDINGS[kind]}"
-        self._thread = threading.Thread(target=self._prepare, args=(store,), daemon=True)
+        self._thread = threading.Thread(target=self._prepare, args=(store, results_of), daemon=True)
         self._thread.start()
 
     @property
@@ -56,9 +63,9 @@ class ExportFile:
         """Give a small export the time to be there at once."""
         self._thread.join(timeout_s)
 
-    def _prepare(self, store: Store) -> None:
+    def _prepare(self, store: Store, results_of: ResultsOf) -> None:
         try:
-            self.done = export(store, self.ids, self.kind, self._path)
+            self.done = export(store, self.ids, self.kind, self._path, results_of)
         except SpecvizError as error:
             self.error = str(error)
 
