@@ -22,7 +22,6 @@ from specviz.servers.kinds import demo_spec, server_spec
 from specviz.servers.launch.pool import ServerPool
 from specviz.servers.launch.server import Server
 from specviz.servers.launch.usage import Usage, server_usage
-from specviz.servers.llama_cpp.conversion.cache import write_demo_family
 from specviz.servers.metrics import SpecCounters
 from specviz.servers.timing.timed_server import TimedServer, open_timed_server
 
@@ -165,8 +164,7 @@ def _acceptance(verifier: Verifier | None) -> dict[str, str]:
 
 
 def warm_up() -> threading.Thread:
-    """Load the embedded engine in the background and write the demo family as GGUF, once, so that
-    the first answer of either comes at once."""
+    """Load the embedded engine in the background, so that its first answer comes at once."""
 
     def prepare() -> None:
         # the first run that needs what is missing reports it; until then nobody asked
@@ -174,8 +172,6 @@ def warm_up() -> threading.Thread:
             from specviz.engines.embedded.opening import warm_up
 
             warm_up()
-        with suppress(SpecvizError):
-            write_demo_family()
 
     thread = threading.Thread(target=prepare, name="warm-up", daemon=True)
     thread.start()

@@ -17,7 +17,7 @@ from specviz.bench.board import BenchBoard, OpenArms, arms_of_this_machine
 from specviz.bench.kept_results import KeptResults
 from specviz.config import RunConfig
 from specviz.engines.base import Engine
-from specviz.errors import SpecvizError, StoreError
+from specviz.errors import SpecvizError, StoreError, UsageError
 from specviz.fleet.monitor import Monitor
 from specviz.fleet.named import named_servers
 from specviz.live.jobs import JobBoard, OpenArm
@@ -26,6 +26,7 @@ from specviz.memory import leave_out_of_collections
 from specviz.opening import open_arm as open_any_arm
 from specviz.paths import LOGS
 from specviz.servers.launch.pool import ServerPool
+from specviz.servers.llama_cpp.conversion.cache import write_demo_family
 from specviz.store import Location, Store, default_location, open_store
 from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.history.edits import remove_expired
@@ -48,6 +49,7 @@ class Runtime:
     benchmarks: BenchBoard
     redrafts: RedraftBoard
     results: KeptResults
+    measuring_lock: MeasuringLock
     secret: str = field(repr=False)
     """What a program of the app's own user shows to the routes."""
 
@@ -91,7 +93,16 @@ def opened(
         shown = Shown(store, shipped)
         results = KeptResults()
         _current = Runtime(
-            store, shown, jobs, servers, fleet, benchmarks, redrafts, results, secret
+            store,
+            shown,
+            jobs,
+            servers,
+            fleet,
+            benchmarks,
+            redrafts,
+            results,
+            measuring_lock,
+            secret,
         )
         try:
             yield _current
@@ -107,17 +118,24 @@ def opened(
 def finish_start(runtime: Runtime, after: threading.Thread) -> threading.Thread:
     """Do in the background, once the thread `after` has ended, what pages do not wait for.
 
-    Open the sample where pages will show it, and work out what the first page of benchmarks needs.
+    Open the sample where pages will show it, write the demo family for llama.cpp, and work out what
+    the first page of benchmarks needs: a second at a time, while nobody measures. A run beside it
+    was ten times as slow, and so was a baseline whose draft arm then ran alone.
     """
+    hold_off = runtime.measuring_lock.hold_off
 
     def finish() -> None:
         with suppress(StoreError):  # closed: the app has ended meanwhile
             sample = runtime.shown.benchmarks()
             after.join()
+            with hold_off(), suppress(UsageError):  # a run on llama.cpp reports it
+                write_demo_family()
             if sample is not runtime.store:
                 for row in sample.read(read_benchmarks):
-                    runtime.results.of(sample, row)
-        leave_out_of_collections()
+                    with hold_off():
+                        runtime.results.of(sample, row)
+        with hold_off():
+            leave_out_of_collections()
 
     thread = threading.Thread(target=finish, name="start", daemon=True)
     thread.start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,9 @@ from specviz.store.benchmarks.rows import BenchmarkRow
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ResultsOf = Callable[[Store, BenchmarkRow], Results]
+"""Works out the results of a benchmark, or has them already. Raises StoreError."""
 
 
 def results_of(store: Store, benchmark_id: str) -> Results:
@@ -85,7 +88,12 @@ def _shapes(
     return tuple(Shape(one.name, one.phase_titles, requests[one.name]) for one in plan.traffic)
 
 
-def document(store: Store, benchmark_id: str) -> dict[str, Any]:
+def work_out(store: Store, row: BenchmarkRow) -> Results:
+    """`results_of` a row. Raises StoreError."""
+    return results_of(store, row.benchmark_id)
+
+
+def document(store: Store, benchmark_id: str, results: ResultsOf = work_out) -> dict[str, Any]:
     """What `specviz bench --json` prints; its keys are a public format. Raises StoreError."""
     row = store.read(read_benchmark, benchmark_id)
     return {
@@ -96,7 +104,7 @@ def document(store: Store, benchmark_id: str) -> dict[str, Any]:
         "requests": {"planned": row.planned, "finished": row.finished},
         "hardware": row.hardware,
         "plan": row.plan_toml,
-        "results": results_of(store, benchmark_id).to_dict(),
+        "results": results(store, row).to_dict(),
     }
 
 

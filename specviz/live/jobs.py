@@ -109,13 +109,13 @@ class JobBoard:
 
     @asynccontextmanager
     async def _measuring(self, arms: Sequence[ArmLog]) -> AsyncIterator[None]:
-        """One job at a time: requests of another would slow both down."""
+        """One job at a time: another's requests, or work of the app, would slow both down."""
 
         def say(note: str | None) -> None:
             for arm in arms:
                 arm.note = note
 
-        async with self._measuring_lock.hold(lambda: say("waiting for another run to finish")):
+        async with self._measuring_lock.hold(lambda: say("waiting for other work of the app")):
             say(None)
             yield
 

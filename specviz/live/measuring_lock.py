@@ -1,11 +1,13 @@
-"""Only one job, benchmark or redraft measures at a time: two at once would slow each other down."""
+"""Only one job, benchmark or redraft measures at a time: two at once would slow each other down,
+and so would what the app does in the background."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 POLL_S = 0.05
 
@@ -31,6 +33,17 @@ class MeasuringLock:
                 await asyncio.sleep(POLL_S)
         finally:
             self._add(-1)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    @contextmanager
+    def hold_off(self) -> Iterator[None]:
+        """Keep others from measuring during a second of background work. Whoever measures or waits
+        goes first."""
+        while self._waiting or not self._lock.acquire(blocking=False):
+            time.sleep(POLL_S)
         try:
             yield
         finally:

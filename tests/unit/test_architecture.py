@@ -51,7 +51,7 @@ KINDLESS = ("specviz/servers/client/", "specviz/servers/timing/", "specviz/serve
 
 KIND_ROOMS = sorted(path.parent.name for path in PROJECT_ROOT.glob("specviz/servers/*/dialect.py"))
 OTHER_NAMES = ("trtllm", "tensorrt", "llama.cpp")
-IMPORT_A_CONVERTER = {"llama_cpp": ("specviz/opening.py", "specviz/commands/gguf.py")}
+IMPORT_A_CONVERTER = {"llama_cpp": ("specviz/runtime.py", "specviz/commands/gguf.py")}
 """Model folders become GGUF, the one format that llama.cpp reads, before it is started."""
 
 PROGRAM = sorted(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,9 +17,12 @@ from specviz.analysis.benchmark.results import Results
 from specviz.bench.kept_results import KEPT, KeptResults
 from specviz.config import RunStatus
 from specviz.errors import StoreError
+from specviz.report import export
 from specviz.store import Store
+from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.benchmarks.rows import BenchmarkRow
-from specviz.store.shipped import SAMPLE
+from specviz.store.exchange import Format
+from specviz.store.shipped import SAMPLE, Shipped
 from specviz.store.shown import hide_sample
 
 STORE = cast(Store, None)
@@ -91,6 +95,40 @@ def test_the_samples_are_worked_out_where_pages_will_show_it(
         kept = replace(current, results=KeptResults(counting))
         runtime.finish_start(kept, after=warm_up).join(60)
         assert len(counting.asked) == (0 if is_hidden else 3)
+
+
+def test_what_the_start_leaves_waits_for_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside it a run was ten times as slow."""
+    done: list[str] = []
+    monkeypatch.setattr(runtime, "leave_out_of_collections", lambda: done.append("collected"))
+    monkeypatch.setattr(runtime, "write_demo_family", lambda: done.append("written"))
+
+    def work_out(store: Store, benchmark_id: str) -> Results:
+        done.append("worked out")
+        return Counting()(store, benchmark_id)
+
+    with runtime.opened(tmp_path / "runs.duckdb", sample=SAMPLE) as current:
+        warm_up = threading.Thread(target=lambda: None)
+        warm_up.start()
+        with current.measuring_lock.hold_off():
+            start = runtime.finish_start(replace(current, results=KeptResults(work_out)), warm_up)
+            start.join(0.5)
+            assert (start.is_alive(), done) == (True, [])
+        start.join(60)
+    assert done == ["written", *["worked out"] * 3, "collected"]
+
+
+def test_an_html_file_has_the_results_that_its_page_has(tmp_path: Path) -> None:
+    shipped, kept = Shipped(SAMPLE), KeptResults(counting := Counting())
+    with closing(shipped):
+        sample = shipped.store()
+        assert sample is not None
+        row, *_ = sample.read(read_benchmarks, limit=1)
+        kept.of(sample, row)
+        export(sample, [row.benchmark_id], Format.HTML, tmp_path / "report.html", kept.of)
+    assert counting.asked == [row.benchmark_id]
 
 
 def test_a_failure_is_reported_and_not_kept() -> None:

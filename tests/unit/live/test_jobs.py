@@ -187,7 +187,7 @@ def test_a_second_job_waits_for_its_turn(store: Store) -> None:
     while not first.arms[0].events:
         time.sleep(0.01)
     second = jobs.start(PROMPT, [BASELINE])
-    while second.arms[0].note != "waiting for another run to finish":
+    while second.arms[0].note != "waiting for other work of the app":
         time.sleep(0.01)
     assert second.arms[0].phase is Phase.WAITING
     jobs.cancel(first.job_id)
