@@ -20,7 +20,7 @@ from specviz.verify.flow import Pair, verify
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 SIZE = Size(
-    prompts=2,
+    prompts=6,
     max_tokens=8,
     sampled_prompts=2,
     answers=8,
@@ -43,8 +43,11 @@ def test_all_of_it_holds_on_v2(log_dir: Path, tmp_path: Path) -> None:
         findings = list(verify(Pair(baseline.url, server.url), SIZE, pool, print))
     pool.close()
     found = {one.name: one for one in findings}
-    assert exit_code(findings) == 0, [one.detail for one in findings]
-    assert {one.outcome for one in findings} == {Outcome.HOLDS}, [one.detail for one in findings]
+    # beside the other tests a request may wait for a processor: then times are not measured
+    doubtful = [one for one in findings if one.outcome is not Outcome.HOLDS]
+    assert [one.outcome for one in doubtful if one.name == "timing"] in ([], [Outcome.NOT_MEASURED])
+    assert [one.detail for one in doubtful if one.name != "timing"] == []
+    assert exit_code(findings) == (2 if doubtful else 0)
     assert found["runner"].found["runner"] == found["runner"].found["baseline_runner"] == "v2"
     assert found["counters"].found["num_draft_tokens"] > 50
     assert found["verdicts"].found["drawn"] > 5

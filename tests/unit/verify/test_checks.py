@@ -241,6 +241,7 @@ def test_sampled_answers_of_another_distribution_fail(monkeypatch: pytest.Monkey
         (timed(*[RequestTimes(1, 0.125, 0.495)] * 4), Outcome.FAILS),
         (timed(*[RequestTimes(1, 0.07, 0.495)] * 3, AGREES), Outcome.FAILS),
         (timed(AGREES, AGREES, AGREES, RequestTimes(1, 0.01, 0.3)), Outcome.HOLDS),  # one stalled
+        (timed(*[RequestTimes(1, 0.02, 0.495)] * 2, AGREES, AGREES), Outcome.NOT_MEASURED),
         (timed(AGREES, AGREES, AGREES, RequestTimes(2, 0.098, 0.495)), Outcome.NOT_MEASURED),
         (timed(AGREES, AGREES, RequestTimes(0, 0, 0), RequestTimes(2, 1, 2)), Outcome.NOT_MEASURED),
         (Timing((AGREES,) * 4, None, (0.001,) * 4), Outcome.NOT_REPORTED),
