@@ -29,7 +29,7 @@ from specviz.store import RecordedRequest, recording_to_dict
 from specviz.trace import Event, RequestFinished, Step, TokenDecision, fold
 
 TRACES = DATA / "traces"
-CATEGORY, PROMPT_ID = "summarization", "summarization-002"
+CATEGORY, PROMPT_ID = "code_generation", "code_generation-004"
 SAMPLING = Sampling(temperature=1.0, max_tokens=64, seed=7)
 K, NODES = 5, 8
 TREES = (Method.MEDUSA, Method.EAGLE3)  # recorded as trees; the others draft a chain of K

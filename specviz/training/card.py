@@ -45,8 +45,9 @@ without a GPU or a network. `specviz train` trains them again from generated tex
 card from the measured numbers.
 
 **What they are not:** assistants. They are demonstration models that know the six kinds of text
-below and little else. Their arithmetic is often wrong, their facts come from small tables, and
-outside those kinds of text they produce nonsense. Do not use their answers for anything.
+below and little else. Their facts come from small tables, their sums are of numbers as small as
+those in the corpus, and outside those kinds of text they produce nonsense. Do not use their answers
+for anything.
 """
 
 DATA = """\
@@ -152,11 +153,12 @@ def _training(known: Record) -> str:
         )
     table = _table("Training", "model | learns | steps | tokens | final loss | minutes", rows)
     minutes = sum(phase["seconds"] for phase in known["phases"]) / 60
+    device = known["device"]
+    where = f"`cpu` with {known['threads']} threads" if device == "cpu" else f"`{device}`"
     return table + (
-        f"\nOn `{known['device']}` with {known['threads']} threads, {minutes:.0f} minutes in "
-        "all, with Muon for the matrices and AdamW for the rest. The loss is the mean of the last "
-        "50 steps (prompts count 0.15 for target and draft, nothing for heads; draft step n of a "
-        "head counts 0.8 to the power of n).\n"
+        f"\nOn {where}, {minutes:.0f} minutes in all, with Muon for the matrices and AdamW for "
+        "the rest. The loss is the mean of the last 50 steps (prompts count 0.15 for target and "
+        "draft, nothing for heads; draft step n of a head counts 0.8 to the power of n).\n"
     )
 
 

@@ -32,11 +32,11 @@ MAKERS: dict[str, Callable[[Random], Example]] = {
 CATEGORIES = tuple(MAKERS)
 # Exchanges per hundred: short categories come more often, so that tokens are balanced.
 SHARES = {
-    "short_qa": 22,
+    "short_qa": 36,
     "summarization": 10,
-    "code_generation": 15,
-    "creative_writing": 12,
-    "translation": 31,
+    "code_generation": 13,
+    "creative_writing": 8,
+    "translation": 23,
     "structured_output": 10,
 }
 HELD_OUT_IN = 97

@@ -15,10 +15,10 @@ import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specviz.training.corpus import CATEGORIES, Document
-from specviz.training.encoding import Encoded
 from specviz.training.family import TARGET_NAME
 from specviz.training.generate import answers
 from specviz.training.held_out import MAX_TOKENS, evaluation_documents
+from specviz.training.stream.encoding import Encoded
 
 EVALUATED_K = (5, 3)
 

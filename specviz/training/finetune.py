@@ -20,10 +20,8 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 from specviz.analysis.text import percent
 from specviz.errors import UsageError
 from specviz.paths import MODELS
-from specviz.training.batches import ROW_LENGTH, Batch, Packer, pack
 from specviz.training.corpus import Document
 from specviz.training.domain import Domain, Exchange, read_domain
-from specviz.training.encoding import Encoded, encode
 from specviz.training.evaluate import Acceptance, accepted_of, draft_hits, load_model, load_target
 from specviz.training.family import (
     DRAFT_NAME,
@@ -35,13 +33,15 @@ from specviz.training.family import (
 from specviz.training.fit import Phase, fit
 from specviz.training.generate import answers
 from specviz.training.losses import distillation_loss
+from specviz.training.stream.batches import ROW_LENGTH, Batch, batch_of
+from specviz.training.stream.encoding import Encoded, encode
 from specviz.training.tokenizer import chat_prompt
 
 FINETUNED_NAME = "demo-draft-finetuned"
 K = 5
 # Longest answer that the target writes.
 ANSWER_TOKENS = 256
-ROWS = 2
+BATCH_TOKENS = 2 * ROW_LENGTH
 # With more passes a small domain is memorised.
 PASSES = 8
 LEARNING_RATE = 1e-3
@@ -239,15 +239,18 @@ def _distil(
 def readings(learnt: Sequence[Encoded], seed: int, pad: int) -> Iterator[Batch]:
     """`PASSES` passes over `learnt`, each in another order, as batches."""
     order = random.Random(seed)
-    packer, read = Packer(ROWS), 0
+    taken: list[Encoded] = []
+    for read, encoded in enumerate(_passes(learnt, order)):
+        if sum(len(one.ids) for one in [*taken, encoded]) > BATCH_TOKENS:
+            yield batch_of(taken, pad=pad, next_document=read)
+            taken = []
+        taken.append(encoded)
+    yield batch_of(taken, pad=pad, next_document=PASSES * len(learnt))
+
+
+def _passes(learnt: Sequence[Encoded], order: random.Random) -> Iterator[Encoded]:
     for _ in range(PASSES):
-        for encoded in order.sample(learnt, len(learnt)):
-            if not packer.add(encoded):
-                yield pack(packer.packed, pad=pad, next_document=read)
-                packer = Packer(ROWS)
-                packer.add(encoded)
-            read += 1
-    yield pack(packer.packed, pad=pad, next_document=read)
+        yield from order.sample(learnt, len(learnt))
 
 
 def _size(domain: Domain) -> int:

@@ -14,8 +14,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from specviz.training.batches import Batch, split_rows
 from specviz.training.muon import Muon
+from specviz.training.stream.batches import Batch, split
 
 WARM_UP_STEPS = 50
 DECAY_SHARE = 0.4
@@ -154,7 +154,7 @@ def gradient_workers() -> ThreadPoolExecutor:
 def set_gradients(model: nn.Module, loss: Loss, batch: Batch, pool: ThreadPoolExecutor) -> float:
     """Set every parameter's gradient of the mean loss over `batch`; returns that loss.
 
-    On a CPU every thread computes a share of the rows, on a GPU one all of them.
+    On a CPU every thread computes a share of the documents, on a GPU one all of them.
     """
     parameters = list(model.parameters())
 
@@ -164,7 +164,7 @@ def set_gradients(model: nn.Module, loss: Loss, batch: Batch, pool: ThreadPoolEx
         total, weight = loss(part)
         return torch.autograd.grad(total, parameters), total.item(), weight
 
-    shares = list(pool.map(share, split_rows(batch, parts)))
+    shares = list(pool.map(share, split(batch, parts)))
     weight = sum(w for _, _, w in shares)
     for index, parameter in enumerate(parameters):
         parameter.grad = torch.stack([g[index] for g, _, _ in shares]).sum(0) / weight

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from specviz.training.encoding import Encoded
+from specviz.training.stream.encoding import Encoded
 from specviz.training.tokenizer import chat_prompt
 
 BATCH = 64

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import sqrt
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -41,29 +42,46 @@ class Muon(torch.optim.Optimizer):
         """One update of every parameter that has a gradient."""
         assert closure is None, "closures are for line searches"
         for group in self.param_groups:
-            rate, momentum = group["lr"], group["momentum"]
-            for parameter in group["params"]:
-                if parameter.grad is None:
-                    continue
-                state = self.state[parameter]
-                mean = state.setdefault("momentum_buffer", torch.zeros_like(parameter))
-                mean.lerp_(parameter.grad, 1 - momentum)
-                update = orthogonalised(parameter.grad.lerp(mean, momentum))
-                parameter.mul_(1 - rate * group["weight_decay"])
-                parameter.add_(update, alpha=-rate * 0.2 * sqrt(max(parameter.shape)))
+            for matrices in _by_shape(group["params"]):
+                self._update(matrices, group)
+
+    def _update(self, matrices: list[Tensor], group: dict[str, Any]) -> None:
+        """Matrices of one shape together: a GPU needs as long for one as for all of a model."""
+        rate, momentum = group["lr"], group["momentum"]
+        means = [
+            self.state[matrix].setdefault("momentum_buffer", torch.zeros_like(matrix))
+            for matrix in matrices
+        ]
+        gradients = [matrix.grad for matrix in matrices if matrix.grad is not None]
+        torch._foreach_lerp_(means, gradients, 1 - momentum)
+        updates = orthogonalised(torch.stack(torch._foreach_lerp(gradients, means, momentum)))
+        torch._foreach_mul_(matrices, 1 - rate * group["weight_decay"])
+        size = rate * 0.2 * sqrt(max(matrices[0].shape))
+        torch._foreach_add_(matrices, list(updates.unbind()), alpha=-size)
 
 
-def orthogonalised(matrix: Tensor) -> Tensor:
-    """About the nearest orthogonal matrix: all singular values between 0.7 and 1.2.
+def _by_shape(parameters: Iterable[nn.Parameter]) -> Iterable[list[Tensor]]:
+    """Those that have a gradient, by shape."""
+    found: dict[torch.Size, list[Tensor]] = {}
+    for parameter in parameters:
+        if parameter.grad is not None:
+            found.setdefault(parameter.shape, []).append(parameter)
+    return found.values()
+
+
+def orthogonalised(matrices: Tensor) -> Tensor:
+    """About the nearest orthogonal matrices to those in [..., rows, columns]: all their singular
+    values are between 0.7 and 1.2.
 
     Newton-Schulz iterations; those that are almost zero stay smaller.
     """
     a, b, c = QUINTIC
-    wide = matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
-    found = wide.to(frozen_dtype(matrix.device.type))
-    found = found / found.norm().clamp(min=1e-7)
+    tall = matrices.shape[-2] > matrices.shape[-1]
+    found = (matrices.mT if tall else matrices).to(frozen_dtype(matrices.device.type))
+    found = found / found.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
     for _ in range(ITERATIONS):
-        gram = found @ found.T
-        found = torch.addmm(found, torch.addmm(gram, gram, gram, beta=b, alpha=c), found, beta=a)
-    found = found.to(matrix.dtype)
-    return found.T if matrix.shape[0] > matrix.shape[1] else found
+        gram = found @ found.mT
+        found = a * found + (b * gram + c * gram @ gram) @ found
+    found = found.to(matrices.dtype)
+    result: Tensor = found.mT if tall else found
+    return result

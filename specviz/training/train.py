@@ -18,10 +18,8 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specviz.errors import UsageError
 from specviz.training import record
-from specviz.training.batches import Batch, stream_batches
 from specviz.training.card import write_card
 from specviz.training.corpus import training_documents
-from specviz.training.encoding import writers
 from specviz.training.family import (
     DRAFT_NAME,
     TARGET_NAME,
@@ -35,11 +33,13 @@ from specviz.training.heads.train import TRAININGS, open_shop, train_head
 from specviz.training.losses import distillation_loss, next_token_loss
 from specviz.training.measure import measure_family
 from specviz.training.record import DRAFT_FURTHER, TARGET_FURTHER
+from specviz.training.stream.batches import Batch
+from specviz.training.stream.writers import stream_batches, writers
 from specviz.training.tokenizer import chat_prompt, train_tokenizer
 
 TOKENIZER_DOCUMENTS = 30_000
-ROWS = {"cpu": 6, "cuda": 48}
-DRAFT_START_MINUTES = 1.5
+# Of a batch; a document has 75 tokens.
+DOCUMENTS = {"cpu": 60, "cuda": 256}
 # The parts that can be trained alone: target and draft together, and each head on a trained target.
 PAIR = "pair"
 PARTS = (PAIR, *TRAININGS)
@@ -47,8 +47,9 @@ PARTS = (PAIR, *TRAININGS)
 
 @dataclass(frozen=True)
 class Minutes:
-    """How long each part trains, in addition to the draft's `DRAFT_START_MINUTES`."""
+    """How long each part trains."""
 
+    draft_start: float = 1.5
     target: float = 45.0
     draft: float = 21.0
     heads: dict[str, float] = field(
@@ -76,7 +77,7 @@ class Workshop:
             self.tokenizer,
             seed=self.seed,
             start=start,
-            rows=ROWS[self.device],
+            documents=DOCUMENTS[self.device],
             processes=writers(self.device),
         )
 
@@ -121,7 +122,7 @@ def train_family(
     elif PAIR in parts:
         tokenizer = new_tokenizer(seed, progress)
         outcomes += train_pair(Workshop(out, scratch, device, seed, tokenizer, progress), minutes)
-        record.begin(out, seed=seed, device=device, outcomes=outcomes)
+        record.begin(out, seed=seed, device=device_name(device), outcomes=outcomes)
     heads = [name for name in TRAININGS if name in parts]
     for name in heads:
         shop = open_shop(out, scratch=scratch, device=device, seed=seed, progress=progress)
@@ -153,10 +154,15 @@ def check_further(out: Path, seed: int) -> None:
 
 def check_device(device: str) -> None:
     """Raises UsageError for a device that is not here."""
-    if device not in ROWS or (device == "cuda" and not torch.cuda.is_available()):
+    if device not in DOCUMENTS or (device == "cuda" and not torch.cuda.is_available()):
         raise UsageError(
             f"There is no device {device!r} to train on here: use cpu, or cuda with a GPU."
         )
+
+
+def device_name(device: str) -> str:
+    """For the record: of a GPU its model too."""
+    return f"cuda ({torch.cuda.get_device_name()})" if device == "cuda" else device
 
 
 def forget(scratch: Path, parts: Collection[str]) -> None:
@@ -177,7 +183,7 @@ def train_pair(shop: Workshop, minutes: Minutes) -> list[Outcome]:
     """Target and draft from the beginning."""
     target = new_model(target_config(), shop.seed).to(shop.device)
     draft = new_model(draft_config(), shop.seed + 1).to(shop.device)
-    start = Phase("draft-start", DRAFT_START_MINUTES, muon_lr=4e-3, adam_lr=4e-3)
+    start = Phase("draft-start", minutes.draft_start, muon_lr=4e-3, adam_lr=4e-3)
     teach = _teach("target", minutes)
     distil = _distil("draft-corpus", minutes)
 

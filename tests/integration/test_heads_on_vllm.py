@@ -17,11 +17,11 @@ from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
-from specviz.training.encoding import Encoded
 from specviz.training.evaluate import Hits, load_target
 from specviz.training.family import HEAD_NAMES, SPECULATORS_NAME
 from specviz.training.heads.evaluate import head_hits
 from specviz.training.heads.load import load_head
+from specviz.training.stream.encoding import Encoded
 from specviz.training.tokenizer import chat_prompt
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]

@@ -56,9 +56,15 @@ def test_one_run_foretells_smaller_ks(current: runtime.Runtime) -> None:
     redraft_arm(store, benchmark_id, largest, lambda *_: None, lambda: False)
     known = evidence(store, benchmark_id, {largest: max(KS)}, 0)
     assert known is not None
-    for redrafted, rel in ((True, 0.02), (False, 0.05)):
-        for found in known.predictions(KS, redrafted=redrafted):
-            assert found.mean_acceptance_length.value == pytest.approx(lengths[found.k], rel=rel)
+    redrafted, cut = (known.predictions(KS, redrafted=exact) for exact in (True, False))
+    assert [found.k for found in redrafted] == [found.k for found in cut] == [*KS]
+    for found in redrafted:
+        assert found.mean_acceptance_length.value == pytest.approx(lengths[found.k], rel=0.02)
+    for found in cut:  # off by where the next draft begins: what its interval says
+        low, high = found.mean_acceptance_length.low, found.mean_acceptance_length.high
+        assert low is not None and high is not None
+        assert low <= lengths[found.k] <= high
+        assert high < 1.4 * low
 
 
 def test_vllm_takes_the_schedule(start: Callable[[ServerSpec], Server]) -> None:

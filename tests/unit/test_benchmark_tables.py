@@ -22,7 +22,9 @@ ABOUT = {
 
 
 def first_token_figures():
-    starts = [first_token.Figures(4.0 + n, 2.0 + n, 2.5, 1.5, 1.0, 1.2, 600.4) for n in range(3)]
+    starts = [
+        first_token.Figures(4.0 + n, 2.0 + n, 2.5, 1.6, 1.5, 1.7, 1.0, 1.2, 600.4) for n in range(3)
+    ]
     return {"starts": [asdict(one) for one in starts]}
 
 

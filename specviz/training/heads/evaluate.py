@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 from transformers import LlamaForCausalLM
 
-from specviz.training.encoding import Encoded
 from specviz.training.evaluate import Hits
 from specviz.training.heads.heads import Head
 from specviz.training.heads.lesson import Lesson, prepare
+from specviz.training.stream.encoding import Encoded
 
 RANKS = 10
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from transformers import LlamaForCausalLM
 
-from specviz.training.encoding import Encoded
+from specviz.training.stream.encoding import Encoded
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import LlamaForCausalLM
 
-from specviz.training.batches import Batch, documents, groups
 from specviz.training.fit import Loss
 from specviz.training.heads.heads import Eagle, Head
 from specviz.training.heads.lesson import Lesson, gather_rows, prepare
 from specviz.training.precision import autocast
+from specviz.training.stream.batches import Batch, documents, groups
 
 # Documents of similar length are grouped to limit padding; this many tokens keep matrix products
 # efficient.
-GROUP_TOKENS = 1600
+GROUP_TOKENS = {"cpu": 1600, "cuda": 16_384}
 # Later draft steps count less, because they are reached less often: Medusa's constant (arXiv
 # 2401.10774, 2.2.1), and that of the training code of EAGLE-3's authors.
 STEP_DECAY = 0.8
@@ -28,7 +28,7 @@ def head_loss(head: Head, target: LlamaForCausalLM, steps: int, device: str) -> 
 
     def loss(batch: Batch) -> tuple[Tensor, float]:
         total, weight = torch.zeros((), device=device), 0.0
-        for group in groups(documents(batch), GROUP_TOKENS):
+        for group in groups(documents(batch), GROUP_TOKENS[device]):
             lesson = prepare(target, group, head.tap_layers, head.target_ids)
             with autocast(device):
                 for step, logits in enumerate(head.logits(lesson, steps)):
@@ -45,7 +45,7 @@ def eagle_loss(head: Eagle, target: LlamaForCausalLM, device: str) -> Loss:
 
     def loss(batch: Batch) -> tuple[Tensor, float]:
         total, weight = torch.zeros((), device=device), 0.0
-        for group in groups(documents(batch), GROUP_TOKENS):
+        for group in groups(documents(batch), GROUP_TOKENS[device]):
             lesson = prepare(target, group)
             with autocast(device):
                 outputs = lesson.at_step(next(head.outputs(lesson, 1)), 0)

@@ -12,9 +12,7 @@ import torch
 from torch import Tensor, nn
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from specviz.training.batches import Batch, stream_batches
 from specviz.training.corpus import training_documents
-from specviz.training.encoding import encode, writers
 from specviz.training.family import (
     EAGLE3_NAME,
     EAGLE_NAME,
@@ -35,13 +33,17 @@ from specviz.training.heads.heads import MEDUSA_HEADS, Eagle, Eagle3, Medusa, rm
 from specviz.training.heads.lesson import read
 from specviz.training.heads.losses import eagle_loss, head_loss
 from specviz.training.precision import frozen_dtype
+from specviz.training.stream.batches import Batch
+from specviz.training.stream.encoding import encode
+from specviz.training.stream.writers import stream_batches, writers
 
-ROWS = {"cpu": 4, "cuda": 32}
+# Of a batch.
+DOCUMENTS = {"cpu": 40, "cuda": 256}
 # The inputs of an early and a middle layer, and the output of the last: with so few layers the last
 # one does much of the work, which the head would otherwise have to repeat.
 TAP_LAYERS = (2, 4, 8)
-# Of 4096 tokens; the answers use few others, and the matrix is a large part of a draft step.
-DRAFT_VOCABULARY = 3072
+# Of 4096 tokens; answers use others once in a thousand, and the matrix is a large part of a step.
+DRAFT_VOCABULARY = 2944
 VOCABULARY_DOCUMENTS = 6000
 # EAGLE-3's phases: name, share of its minutes, draft steps on its own outputs. With few of them a
 # step of training takes half as long; a second plateau and decay lower the loss once more.
@@ -65,7 +67,7 @@ class HeadShop:
             self.tokenizer,
             seed=self.seed,
             start=start,
-            rows=ROWS[self.device],
+            documents=DOCUMENTS[self.device],
             processes=writers(self.device),
         )
 

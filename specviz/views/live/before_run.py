@@ -12,9 +12,8 @@ from specviz.views.shared.arm_choice import DEMO_SERVERS, Place
 
 _EMBEDDED = (
     "The arms run **in the app**, with the demo models on this machine: no server, no GPU. These "
-    "small models have learnt the six kinds of text above and little else: names and sums are "
-    "often wrong. Under *Arms* are the other methods, and vLLM: a demo server on this machine or "
-    "one of yours."
+    "small models answer the six kinds of prompts above and write nonsense about anything else. "
+    "Under *Arms* are the other methods, and vLLM: a demo server on this machine or one of yours."
 )
 _DEMO = (
     "Arms on a **vLLM demo server** need it loaded first: 15 to 40 seconds and 1.2 GiB of memory "

@@ -34,6 +34,8 @@ TOP_P, TOP_K, AT_ONCE = "live_top_p", "live_top_k", "live_at_once"
 OWN_MODELS = "live_own_models"
 
 DEFAULT_CATEGORY = "code_generation"
+FIRST_PROMPT = "code_generation-004"
+"""Of which every method drafts tokens that are accepted and some that are rejected."""
 
 _ARM_FIELDS = ("place", "method", "k", "url", "shape", "acceptance", "dtype", "model", "draft")
 
@@ -182,9 +184,14 @@ def pick_prompt(step: int = 1) -> None:
         st.session_state[PROBLEM] = str(error)
         return
     picked = st.session_state.get(PICKED)
-    index = prompts.index(picked) + step if picked in prompts else 0
+    index = prompts.index(picked) + step if picked in prompts else _first(prompts)
     st.session_state[PICKED] = prompts[index % len(prompts)]
     st.session_state[PROMPT] = st.session_state[PICKED].text
+
+
+def _first(prompts: Sequence[Prompt]) -> int:
+    ids = [prompt.prompt_id for prompt in prompts]
+    return ids.index(FIRST_PROMPT) if FIRST_PROMPT in ids else 0
 
 
 def ensure_prompt() -> None:

@@ -16,18 +16,21 @@ from dataclasses import dataclass
 import httpx2
 import pytest
 import torch
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
+from specviz.training.tokenizer import USER
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
 TEMPERATURE = 0.8
-PROMPT = [300, 301, 302, 303]
+# The target has read this often, and hundreds of names follow. After tokens that mean nothing to it
+# rounding alone moves its probabilities by 0.02.
+BEGINNING = f"{USER}Write a Python function `"
 CHOICES = 96  # sequences per request; with four requests under way the batch is always full
 POSITIONS = (1, 2, 3)  # the 2nd to 4th token: the first comes from the prefill, unspeculated
 BF16_ALLOWANCE = 0.01
@@ -92,7 +95,8 @@ def sample(server: Server, num_sequences: int) -> torch.Tensor:
 def _sample_once(server: Server) -> list[list[int]]:
     body = {
         "model": server.spec.model,
-        "prompt": PROMPT,
+        "prompt": BEGINNING,
+        "add_special_tokens": False,
         "n": CHOICES,
         "max_tokens": 1 + len(POSITIONS),
         "temperature": TEMPERATURE,
@@ -128,9 +132,11 @@ def _grouped(bins: torch.Tensor, probs: torch.Tensor, sampled: torch.Tensor) -> 
 def exact(sequences: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Exact distributions [n, V] of every sampled position, and the ids [n] that were sampled."""
     model = AutoModelForCausalLM.from_pretrained(DEMO_TARGET, dtype=torch.bfloat16)
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(DEMO_TARGET)
+    beginning = torch.tensor(tokenizer.encode(BEGINNING, add_special_tokens=False))
     probs = []
     for batch in sequences.split(512):
-        prompt = torch.tensor(PROMPT).expand(len(batch), -1)
+        prompt = beginning.expand(len(batch), -1)
         logits = model(torch.cat([prompt, batch[:, :-1]], dim=1), logits_to_keep=len(POSITIONS))
         probs.append((logits.logits.float() / TEMPERATURE).softmax(-1))
     return torch.cat(probs).flatten(0, 1), sequences[:, list(POSITIONS)].flatten()

@@ -109,14 +109,15 @@ async def test_a_baseline_server_drafts_nothing_and_tells_its_cache(
 
 
 async def test_cancelling_makes_the_server_drop_the_request(draft_server: Server) -> None:
-    long = Sampling(temperature=2.0, max_tokens=1500)  # noise, which seldom ends by itself
+    long = Sampling(temperature=2.0, max_tokens=1500)
     finished = metric(draft_server, "request_success_total")
     async with opened(draft_server) as server:
-        tasks = [asyncio.create_task(server.sample(PROMPTS[0], long)) for _ in range(32)]
-        await asyncio.sleep(0.3)  # all of them take seconds
+        tasks = [asyncio.create_task(server.sample(PROMPTS[0], long)) for _ in range(256)]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)  # all of them take seconds
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
+        assert any(task.cancelled() for task in tasks)
         async with asyncio.timeout(20.0):
             while metric(draft_server, "num_requests_running"):
                 await asyncio.sleep(0.1)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import typer
 from jsonschema import Draft202012Validator
+from shipped_sample import by_load
 
 from specviz.commands.policy import parse_slo, policy
 from specviz.errors import UsageError
@@ -21,8 +22,6 @@ app = typer.Typer()
 app.command()(policy)
 
 SCHEMA = PROJECT_ROOT / "docs" / "schemas" / "policy.schema.json"
-BY_LOAD = "80e4fd69"
-"""Of the sample: four ways to decode, at three loads and two temperatures."""
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +48,7 @@ def test_a_sweep_becomes_a_file_and_the_file_a_schedule(
     capsys: pytest.CaptureFixture[str], db: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "policy.toml"
-    asked = ["--benchmark", BY_LOAD, "--method", "eagle3", "--db", db]
+    asked = ["--benchmark", by_load()[:8], "--method", "eagle3", "--db", db]
     text = said(capsys, *asked, "--hold-steps", "8", "-o", str(out))
     assert text.startswith("eagle3: K by output throughput\n")
     assert "measured at concurrency 4 on 24 prompts in 1 block, no interval" in text
@@ -67,8 +66,8 @@ def test_a_sweep_becomes_a_file_and_the_file_a_schedule(
 
 
 def test_json_says_what_each_k_rests_on(capsys: pytest.CaptureFixture[str], db: str) -> None:
-    found = document(capsys, "--benchmark", BY_LOAD, "--slo", "tpot_ms=8", "--db", db)
-    assert found["benchmark_id"].startswith(BY_LOAD) and found["schedule"] is None
+    found = document(capsys, "--benchmark", by_load()[:8], "--slo", "tpot_ms=8", "--db", db)
+    assert found["benchmark_id"].startswith(by_load()[:8]) and found["schedule"] is None
     measured = found["measured"]
     assert measured["objective"] == "request_goodput" and measured["slo"]["tpot_ms"] == 8
     assert len(measured["cells"]) == 9
@@ -79,14 +78,14 @@ def test_json_says_what_each_k_rests_on(capsys: pytest.CaptureFixture[str], db: 
 
 
 def test_mixed_temperatures_have_one_k(capsys: pytest.CaptureFixture[str], db: str) -> None:
-    found = document(capsys, "--benchmark", BY_LOAD, "--mixed", "--db", db)
+    found = document(capsys, "--benchmark", by_load()[:8], "--mixed", "--db", db)
     assert len(found["measured"]["cells"]) == 6
     first, other = tomllib.loads(found["policy_toml"])["rows"]
     assert first["k"] == other["k"] and "temperature" not in other
 
 
 def test_a_schedule_can_be_piped(capsys: pytest.CaptureFixture[str], db: str) -> None:
-    asked = ["--benchmark", BY_LOAD, "--db", db, "--sglang", "--temperature", "0.7"]
+    asked = ["--benchmark", by_load()[:8], "--db", db, "--sglang", "--temperature", "0.7"]
     app(args=asked, standalone_mode=False)
     captured = capsys.readouterr()
     assert captured.out.startswith("--speculative-adaptive ")

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from specviz.training.encoding import Encoded
 from specviz.training.heads.heads import Eagle, Eagle3, FeatureHead, Medusa
+from specviz.training.stream.encoding import Encoded
 
 VOCABULARY, HIDDEN, LAYERS = 32, 16, 3
 KNOWN = [1, *range(4, 30)]

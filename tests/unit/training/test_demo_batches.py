@@ -6,18 +6,20 @@ import pytest
 import torch
 from head_samples import is_sorted
 
-from specviz.training.batches import (
+from specviz.training.corpus import training_documents
+from specviz.training.stream.batches import (
     PROMPT_WEIGHT,
     ROW_LENGTH,
     alone,
+    batch_of,
     documents,
     groups,
     pack,
-    split_rows,
-    stream_batches,
+    rows_of,
+    split,
 )
-from specviz.training.corpus import training_documents
-from specviz.training.encoding import Encoded
+from specviz.training.stream.encoding import Encoded
+from specviz.training.stream.writers import stream_batches
 from specviz.training.tokenizer import ASSISTANT, END, USER, chat_prompt, train_tokenizer
 
 
@@ -34,26 +36,43 @@ def test_weights_count_answers_fully_and_prompts_little() -> None:
 
 
 def test_rows_hold_whole_documents(tokenizer) -> None:
-    batch = next(stream_batches(tokenizer, seed=1, start=0, rows=2))
+    batch = next(stream_batches(tokenizer, seed=1, start=0, documents=60))
     user, pad = tokenizer.convert_tokens_to_ids(USER), tokenizer.pad_token_id
     for row in batch.ids.tolist():
         text = [token for token in row if token != pad]
         assert text[0] == user
         assert text[-1] == tokenizer.eos_token_id
-        assert len(text) > 0.8 * ROW_LENGTH
+    assert (batch.ids[:-1] != pad).float().mean() > 0.8
+    assert len(documents(batch)) == batch.next_document == 60
+
+
+def test_a_document_that_is_longer_than_a_row_is_left_out() -> None:
+    short, long = Encoded([2, 1], 1), Encoded([2] * (ROW_LENGTH + 1), 1)
+    assert documents(batch_of([short, long, short], pad=0, next_document=3)) == [short, short]
+
+
+def test_a_text_goes_into_the_first_row_with_room() -> None:
+    first, second, third = (Encoded([2] * n, 1) for n in (700, 500, 60))
+    assert rows_of([first, second, third]) == [[first, third], [second]]
 
 
 def test_next_batch_goes_on_where_the_last_ended(tokenizer) -> None:
-    stream = stream_batches(tokenizer, seed=1, start=0, rows=1)
+    stream = stream_batches(tokenizer, seed=1, start=0, documents=20)
     first, second = next(stream), next(stream)
-    again = next(stream_batches(tokenizer, seed=1, start=first.next_document, rows=1))
+    again = next(stream_batches(tokenizer, seed=1, start=first.next_document, documents=20))
     assert torch.equal(second.ids, again.ids)
 
 
-def test_split_keeps_every_row() -> None:
-    batch = pack([[Encoded([n, 1], 1)] for n in range(2, 7)], pad=0, next_document=3)
-    parts = split_rows(batch, 2)
-    assert torch.equal(torch.cat([part.ids for part in parts]), batch.ids)
+def test_split_keeps_every_document_and_shares_out_the_lengths() -> None:
+    texts = [Encoded([2] * n, 1) for n in (5, 90, 30, 7, 60, 8)]
+    parts = split(batch_of(texts, pad=0, next_document=6), 2)
+    lengths = [sorted(len(text.ids) for text in documents(part)) for part in parts]
+    assert lengths == [[5, 8, 60], [7, 30, 90]]
+
+
+def test_split_makes_no_empty_part() -> None:
+    (part,) = split(batch_of([Encoded([2, 1], 1)], pad=0, next_document=1), 2)
+    assert part.ids[0, :2].tolist() == [2, 1]
 
 
 def test_packed_documents_come_back() -> None:
@@ -78,9 +97,10 @@ def test_alone_documents_have_a_row_each_and_keep_their_weights() -> None:
     assert part.next_document == 2
 
 
-def test_split_leaves_out_rows_of_padding() -> None:
-    (part,) = split_rows(pack([[Encoded([2, 1], 1)], []], pad=0, next_document=1), 2)
-    assert part.ids[0, :2].tolist() == [2, 1]
+def test_every_token_knows_where_its_document_starts() -> None:
+    first, second = Encoded([2, 5, 6, 1], 2), Encoded([2, 7, 1], 1)
+    starts = pack([[first, second]], pad=0, next_document=2).starts()
+    assert starts[0, :9].tolist() == [0, 0, 0, 0, 4, 4, 4, 7, 8]
 
 
 def test_template_and_training_text_agree(tokenizer) -> None:
@@ -96,10 +116,11 @@ def test_tokenizer_gives_any_text_back(tokenizer) -> None:
 
 @pytest.mark.slow
 def test_any_number_of_processes_writes_the_same_stream(tokenizer) -> None:
-    alone = stream_batches(tokenizer, seed=1, start=5, rows=3)
-    together = stream_batches(tokenizer, seed=1, start=5, rows=3, processes=2)
-    for _ in range(12):  # more than one process is given at once
+    alone = stream_batches(tokenizer, seed=1, start=5, documents=20)
+    together = stream_batches(tokenizer, seed=1, start=5, documents=20, processes=2)
+    for _ in range(12):  # more than wait to be read
         first, second = next(alone), next(together)
         assert torch.equal(first.ids, second.ids)
+        assert torch.equal(first.weights, second.weights)
         assert first.next_document == second.next_document
     together.close()

@@ -16,7 +16,7 @@ from specviz.training.corpus import CATEGORIES, HELD_OUT_IN, Document, held_out,
 from specviz.training.held_out import PROMPTS_PER_CATEGORY, evaluation_documents, prompt_lines
 
 SAMPLE = 20_000
-FINGERPRINT = "ab9853c5fb71034b573b47a68043ce436df089925d40a4ea2e8dfbca79a575b9"
+FINGERPRINT = "1566269499565cc4d7654159e5a0c9304219d6311945b43033bb637172855fee"
 
 
 def _seed() -> int:

@@ -11,11 +11,11 @@ from head_samples import KNOWN, NAMES, documents, tiny_head, tiny_target
 from specviz.paths import MODELS
 from specviz.training import record
 from specviz.training.card import write_card
-from specviz.training.encoding import Encoded
 from specviz.training.evaluate import Acceptance, accepted_of, draft_hits, speculative_steps
 from specviz.training.fit import Outcome
 from specviz.training.heads.evaluate import head_hits, rank_accuracy, true_ranks
 from specviz.training.heads.lesson import prepare
+from specviz.training.stream.encoding import Encoded
 
 
 def test_steps_advance_by_what_is_accepted() -> None:

@@ -13,11 +13,11 @@ from specviz.errors import UsageError
 from specviz.paths import DEMO_TARGET, MODELS
 from specviz.training import finetune
 from specviz.training.domain import Exchange, read_domain
-from specviz.training.encoding import Encoded
 from specviz.training.evaluate import load_model, load_target
 from specviz.training.family import DRAFT_NAME, TARGET_NAME, export_model
 from specviz.training.finetune import check_out, finetune_draft, mix, readings, split
 from specviz.training.generate import answers
+from specviz.training.stream.encoding import Encoded
 
 GOOD = [{"prompt": f"Name the number {n}.", "answer": f"It is {n}."} for n in range(15)]
 

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from specviz.training.batches import Batch, pack
-from specviz.training.encoding import Encoded
+from specviz.training import losses
 from specviz.training.fit import (
     WARM_UP_STEPS,
     Phase,
@@ -21,6 +20,8 @@ from specviz.training.fit import (
     set_gradients,
 )
 from specviz.training.losses import distillation_loss, next_token_loss
+from specviz.training.stream.batches import Batch, pack
+from specviz.training.stream.encoding import Encoded
 
 
 def _tiny(seed: int) -> LlamaForCausalLM:
@@ -140,8 +141,12 @@ def test_every_parameter_has_one_optimizer() -> None:
     assert len(owned) == len({id(p) for p in owned})
 
 
-def test_documents_of_a_row_do_not_read_each_other() -> None:
-    """Together in a row or a row each, the loss is the same."""
+@pytest.mark.parametrize("way", ["_apart", "_together"])
+def test_documents_of_a_row_do_not_read_each_other(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Together in a row or a row each, as a CPU or a GPU reads them, the loss is the same."""
+    monkeypatch.setattr(losses, "_apart", getattr(losses, way))
     model, draft = _tiny(1), _tiny(2)
     texts = [Encoded([2, 3 + n, 4, 5 + n, 1], 2) for n in range(4)]
     packed = pack([texts[:2], texts[2:]], pad=0, next_document=4)

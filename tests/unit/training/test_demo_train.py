@@ -80,13 +80,13 @@ def test_tuning_prompts_are_held_out_and_not_evaluated_on() -> None:
 
 @pytest.fixture
 def small_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A target of the shipped shape, untrained, that is read one row at a time."""
+    """A target of the shipped shape, untrained, that reads few documents at a time."""
     torch.manual_seed(0)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(DEMO_TARGET)
     export_model(LlamaForCausalLM(target_config()), tokenizer, tmp_path / TARGET_NAME)
     outcome = Outcome("target", 1, 1, 1.0, 1.0, next_document=40)
     record.begin(tmp_path, seed=20, device="cpu", outcomes=[outcome])
-    monkeypatch.setattr(heads, "ROWS", {"cpu": 2})
+    monkeypatch.setattr(heads, "DOCUMENTS", {"cpu": 20})
     monkeypatch.setattr(heads, "VOCABULARY_DOCUMENTS", 30)
     return tmp_path
 
@@ -94,7 +94,7 @@ def small_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_pair_goes_on_with_text_that_it_has_not_read(
     small_family: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(train, "ROWS", {"cpu": 1})
+    monkeypatch.setattr(train, "DOCUMENTS", {"cpu": 10})
     tokenizer = PreTrainedTokenizerFast.from_pretrained(DEMO_TARGET)
     export_model(LlamaForCausalLM(draft_config()), tokenizer, small_family / DRAFT_NAME)
     was = (small_family / TARGET_NAME / "model.safetensors").read_bytes()

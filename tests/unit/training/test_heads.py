@@ -18,12 +18,12 @@ from torch import Tensor, nn
 from transformers import LlamaForCausalLM
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 
-from specviz.training.batches import pack
-from specviz.training.encoding import Encoded
 from specviz.training.fit import Phase, fit, optimizers
 from specviz.training.heads.heads import MEDUSA_HEADS, Eagle, Eagle3, FeatureHead, Medusa
 from specviz.training.heads.lesson import Lesson, gather_rows, prepare
 from specviz.training.heads.losses import divergence, eagle_loss, head_loss
+from specviz.training.stream.batches import pack
+from specviz.training.stream.encoding import Encoded
 
 STEPS = 4
 

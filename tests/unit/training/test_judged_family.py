@@ -12,7 +12,6 @@ from specviz.cli import main
 from specviz.paths import MODELS, PROJECT_ROOT
 from specviz.training import record
 from specviz.training.card import write_card
-from specviz.training.encoding import Encoded
 from specviz.training.evaluate import load_target
 from specviz.training.fit import Outcome
 from specviz.training.held_out import evaluation_documents
@@ -21,6 +20,7 @@ from specviz.training.judging.answers import Judged, read_answers
 from specviz.training.judging.judge import RIGHT_WHEN, WRONG, verdicts
 from specviz.training.judging.tally import BARS, OVERALL, Tally, tallies
 from specviz.training.judging.verdict import NAMES, RIGHT, Answer, Verdict
+from specviz.training.stream.encoding import Encoded
 
 
 @pytest.mark.parametrize(

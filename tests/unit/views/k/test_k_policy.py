@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from shipped_sample import by_load
 from streamlit.testing.v1 import AppTest
 
 from specviz import runtime
 from specviz.store.shipped import SAMPLE
 from specviz.views.k import controls
 from specviz.views.shared.benchmark.choice import Offered
-
-BY_LOAD = "80e4fd69feb646c3ad6ecbfd0518e470"
-"""Four ways to decode, at three loads and two temperatures."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -24,7 +22,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def policy(**parameters: str) -> AppTest:
     test = AppTest.from_function(k_page, default_timeout=120)
-    test.query_params["k_benchmark"] = BY_LOAD
+    test.query_params["k_benchmark"] = by_load()
     test.query_params["k_family"] = "eagle3"
     for name, value in parameters.items():
         test.query_params[name] = value
@@ -57,7 +55,7 @@ def test_the_sample_has_a_table_what_it_rests_on_and_schedules() -> None:
     first, second, *_, last = rests_on(test)
     assert len(rests_on(test)) == 7  # six cells that were measured, and what is above
     assert "predicted: nothing was measured above" in last
-    assert "1.88× (" in first
+    assert "2.24× (" in first
     assert "no interval" in second
     assert '"num_speculative_tokens_per_batch_size": [[1, 4, 5]]' in test.code[0].value
     test.selectbox(key="k_schedule_for").set_value("tensorrt-llm").run()

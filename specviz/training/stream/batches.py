@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from transformers import PreTrainedTokenizerFast
 
-from specviz.training.encoding import Encoded, encoded_documents
+from specviz.training.stream.encoding import Encoded
 
 ROW_LENGTH = 768
 # Prompts count a little, because they are half of the text; answers are what matters.
@@ -32,46 +31,42 @@ class Batch:
     weights: Tensor
     next_document: int
 
+    def starts(self) -> Tensor:
+        """[rows, ROW_LENGTH]: the column where the document of each token begins.
 
-def stream_batches(
-    tokenizer: PreTrainedTokenizerFast, *, seed: int, start: int, rows: int, processes: int = 0
-) -> Iterator[Batch]:
-    """The training stream from document `start` on as batches, written by so many processes."""
-    documents = encoded_documents(tokenizer, seed=seed, start=start, processes=processes)
-    index, left = start, None
-    while True:
-        packer = Packer(rows)
-        while True:
-            encoded = left or next(documents)
-            left = None
-            if len(encoded.ids) <= ROW_LENGTH and not packer.add(encoded):
-                left = encoded
-                break
-            index += 1
-        yield pack(packer.packed, pad=tokenizer.pad_token_id, next_document=index)
+        Every token of padding is a document of its own.
+        """
+        columns = torch.arange(self.ids.shape[1], device=self.ids.device)
+        return torch.where(self.weights == 0, columns, 0).cummax(1).values
 
 
-class Packer:
-    """Fills rows with documents while there is room."""
-
-    def __init__(self, rows: int) -> None:
-        self.packed: list[list[Encoded]] = [[] for _ in range(rows)]
-        self._room = [ROW_LENGTH] * rows
-
-    def add(self, encoded: Encoded) -> bool:
-        """Put `encoded` into the first row with room; False, without a change, if there is none."""
-        row = next((r for r, room in enumerate(self._room) if room >= len(encoded.ids)), None)
-        if row is None:
-            return False
-        self.packed[row].append(encoded)
-        self._room[row] -= len(encoded.ids)
-        return True
+def batch_of(texts: Sequence[Encoded], *, pad: int, next_document: int) -> Batch:
+    """`texts` as a batch; those that are longer than a row are left out."""
+    fitting = [text for text in texts if len(text.ids) <= ROW_LENGTH]
+    return pack(rows_of(fitting), pad=pad, next_document=next_document)
 
 
-def split_rows(batch: Batch, parts: int) -> list[Batch]:
-    """`batch` cut into at most `parts` batches of whole rows; none is all padding."""
-    cuts = zip(batch.ids.chunk(parts), batch.weights.chunk(parts), strict=True)
-    return [Batch(ids, weights, batch.next_document) for ids, weights in cuts if weights.any()]
+def rows_of(texts: Sequence[Encoded]) -> list[list[Encoded]]:
+    """`texts` in rows: each in the first row with room for it, so that rows are almost full."""
+    rows: list[list[Encoded]] = []
+    rooms: list[int] = []
+    for text in texts:
+        row = next((r for r, room in enumerate(rooms) if room >= len(text.ids)), len(rows))
+        if row == len(rows):
+            rows.append([])
+            rooms.append(ROW_LENGTH)
+        rows[row].append(text)
+        rooms[row] -= len(text.ids)
+    return rows
+
+
+def split(batch: Batch, parts: int) -> list[Batch]:
+    """At most `parts` batches of whole documents, which take about equally long."""
+    if parts == 1:
+        return [batch]
+    by_length = sorted(documents(batch), key=lambda text: len(text.ids))
+    shares = [by_length[part::parts] for part in range(parts)]
+    return [batch_of(one, pad=0, next_document=batch.next_document) for one in shares if one]
 
 
 def pack(
