@@ -4,9 +4,10 @@ Answers of the embedded engine are drafted again at every token with K = 15, whi
 steps of every smaller K. The prediction sees the steps at the largest K only. What it is off by is
 learnt on some kinds of text and held against the others, with several seeds; what is shipped
 (`data/k_prediction_error.json`) is learnt on all. The error of times is that of measured sweeps
-whose steps are exact: of the embedded engine (`k_prediction.json`), which times several Ks side by
-side, and of vLLM servers (`k_prediction_vllm.json`), where it is a line through plain decoding and
-one K; that is learnt on one method and held against the other.
+whose steps are exact: two of the embedded engine, which times several Ks side by side (`SWEEPS`:
+the earlier is off by twice as much as the other), and of vLLM servers (`k_prediction_vllm.json`),
+where it is a line through plain decoding and one K; that is learnt on one method and held against
+the other.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from specviz.methods import Method
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.trace import Step
 
+SWEEPS = ("k_prediction", "k_prediction_earlier")
+"""Result files, of code and demo models that differ."""
 LARGEST = 15
 RUNS_AT = (15, 10, 7, 5)
 """Largest Ks that runs are cut short from."""
@@ -110,7 +113,8 @@ def learn(answers: Sequence[Answered]) -> list[dict[str, float]]:
 
 def time_error() -> float:
     """Root mean square of what predicted speed-ups are off where the steps are exact."""
-    return _size([off for offs in _time_offs("k_prediction").values() for _, off in offs])
+    every = [offs for sweep in SWEEPS for offs in _time_offs(sweep).values()]
+    return _size([off for offs in every for _, off in offs])
 
 
 def line_error(methods: Collection[str]) -> list[dict[str, float]]:

@@ -55,6 +55,7 @@ TABLES: dict[str, dict[str, Callable[[Figures], str]]] = {
     "arrivals_coverage": {"units": arrivals_coverage},
     "k_prediction_error": {"held-out": held_out, "held-out-times": held_out_line},
     "k_prediction": {"errors": k_errors},
+    "k_prediction_earlier": {"errors": k_errors},
     "k_prediction_vllm": {"errors": k_errors},
     "setup_time": {"seconds": setup_time},
     "sql_snapshot": {"questions": sql_snapshot},

@@ -201,7 +201,9 @@ def first_minute(figures: Figures) -> str:
         "page_ready_s": "page ready, s after the start of the app",
         "first_token_s": "first token, s after pressing Run at once",
         "first_accepted_s": "first accepted token, s after pressing Run at once",
+        "first_speedup": "speed-up that this run shows, ×",
         "second_first_token_s": "first token, s after pressing Run again",
+        "second_speedup": "speed-up that the second run shows, ×",
         "llama_cpp_first_accepted_s": "first accepted token after Run starts llama.cpp, s",
         "memory_mib": "memory of the app, MiB",
     }

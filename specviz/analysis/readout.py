@@ -21,7 +21,8 @@ TOK_STEP, TOK_S, TTFT, TPOT = "tok/step", "tok/s", "TTFT ms", "TPOT ms"
 
 MEANINGS = {
     SPEEDUP: "end-to-end time of the measured baseline / of this arm, on the same engine and "
-    "machine, for outputs of equal length",
+    "machine, for outputs of equal length; one answer of each, so it differs from run to run: "
+    "a benchmark gives its interval",
     ACCEPTANCE: "draft acceptance rate: accepted / drafted tokens, 0 to 1; of a tree most "
     "candidates cannot be accepted, so compare its accept. length",
     LENGTH: "mean acceptance length as vLLM counts it: 1 + accepted / drafting steps",
