@@ -33,11 +33,13 @@ def choose_plan() -> Plan | None:
     """The plan as form or editor have it; None, with the reason on the page, if it is none."""
     bench_state.ensure_form()
     _sources()
-    if st.session_state[MODE] == FORM:
-        plan_form()
-    else:
-        st.text_area("Plan as TOML", height=420, **bench_state.common(TEXT))
-    # What may be absent has its own container: Start, after it, stays where it is.
+    # What differs from run to run has its own container: what comes after it keeps its place, and
+    # is not drawn twice until the run has ended.
+    with st.container():
+        if st.session_state[MODE] == FORM:
+            plan_form()
+        else:
+            st.text_area("Plan as TOML", height=420, **bench_state.common(TEXT))
     with st.container():
         if problem := st.session_state.get(PROBLEM):
             show_error(problem)

@@ -62,10 +62,11 @@ def type_plan(page: Page, text: str) -> None:
     box.press("Control+Enter")
 
 
-def start(page: Page, url: str, text: str) -> None:
+def start(page: Page, url: str, text: str, arms: int) -> None:
+    """`arms`: of the text's plan; until it is read, the summary is that of the form."""
     page.goto(url)
     type_plan(page, text)
-    expect(page.get_by_text(re.compile("= .* requests"))).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_text(f"{arms} arms at")).to_be_visible(timeout=SLOW_MS)
     button(page, "Start").click()
     expect(page).to_have_url(re.compile(r"\?benchmark=\w+"), timeout=SLOW_MS)
 
@@ -99,6 +100,25 @@ def test_the_form_says_what_it_amounts_to_and_keeps_what_is_typed(page: Page, ap
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+COUNT_SUMMARIES = """() => {
+    window.most = 0;
+    new MutationObserver(() => {
+        const summaries = [...document.querySelectorAll("strong")].filter(
+            (one) => one.textContent.includes(" arms at "));
+        window.most = Math.max(window.most, summaries.length);
+    }).observe(document.body, {subtree: true, childList: true});
+}"""
+
+
+def test_the_summary_keeps_its_place_when_the_form_becomes_text(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    settled(page)
+    page.evaluate(COUNT_SUMMARIES)
+    type_plan(page, SHORT)
+    expect(page.get_by_text("3 arms at")).to_be_visible(timeout=SLOW_MS)
+    assert page.evaluate("window.most") == 1  # two: the new one above the old one
+
+
 @pytest.mark.slow
 def test_arms_are_added_and_removed_and_carried_to_toml(page: Page, app_url: str) -> None:
     page.goto(app_url)
@@ -126,7 +146,7 @@ def test_text_that_is_no_plan_stays_in_the_editor(page: Page, app_url: str) -> N
 
 
 def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str, folder: Path) -> None:
-    start(page, app_url, SHORT)
+    start(page, app_url, SHORT, arms=3)
     expect(page.get_by_role("heading", name="Short <b>plan</b>")).to_be_visible(timeout=SLOW_MS)
     opened = page.url
     page.get_by_role("link", name="Servers").click()
@@ -200,7 +220,7 @@ def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str, folder:
 
 @pytest.mark.slow
 def test_a_benchmark_pauses_ends_and_is_taken_up_again(page: Page, app_url: str) -> None:
-    start(page, app_url, LONG)
+    start(page, app_url, LONG, arms=7)
     expect(page.get_by_text(re.compile(r"^[1-9]\d* of [\d,]+ requests"))).to_be_visible(
         timeout=SLOW_MS
     )
