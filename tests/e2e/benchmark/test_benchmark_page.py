@@ -153,6 +153,7 @@ def test_a_benchmark_from_start_to_its_figures(page: Page, app_url: str, folder:
     expect(page.get_by_role("button", name="Add a URL")).to_be_visible(timeout=SLOW_MS)
     page.goto(opened)
     expect(button(page, "All results as JSON")).to_be_visible(timeout=60_000)
+    settled(page)
 
     expect(page.get_by_text("Measured here", exact=True)).to_be_visible()
     expect(page.get_by_text("Published in the documents, not measured here")).to_be_visible()

@@ -72,6 +72,7 @@ def test_an_arm_on_a_demo_server_offers_to_load_it(page: Page, app_url: str) -> 
     settled(page)
     page.get_by_role("button", name="Arms").click()
     choose(page, "Arm 2", "vLLM demo server")
+    settled(page)
     page.get_by_role("combobox", name="Method").nth(1).click()
     expect(page.get_by_role("option", name="ngram")).to_be_visible()
     expect(page.get_by_role("option", name="swift")).to_have_count(0)
