@@ -21,7 +21,7 @@ FEW = 0.25
 def timing(name: str, timed: Timing) -> Finding:
     """`name`: the server's kind. The median request counts: a moment in which the client or the
     server was stopped is in one of them. A wrong clock is in nearly all: where the median is off
-    and more than a `FEW` requests agree, the machine was busy, and nothing is known.
+    and more than `FEW` of the requests agree, the machine was busy, and nothing is known.
     """
     if timed.server is None:
         sentence = f"{name} does not report the times of its requests."
@@ -46,9 +46,9 @@ def timing(name: str, timed: Timing) -> Finding:
         expected[f"{label}_ms"] = f"the server's, up to {most:.0f} ms more"
         parts.append(f"{label.upper()} {here:,.0f} ms here, {there:,.0f} ms there")
         more = [one - other for one, other in zip(ours, theirs, strict=True)]
-        if not -CLOCKS_MS <= median(more) <= most:
+        if not _agrees(median(more), most):
             wrong.append(label.upper())
-            agreed = min(agreed, sum(-CLOCKS_MS <= one <= most for one in more))
+            agreed = min(agreed, sum(_agrees(one, most) for one in more))
     said = f"{'; '.join(parts)} (medians of {asked} requests; a round trip: {round_trip:,.0f} ms)"
     if wrong and agreed > FEW * asked:
         sentence = (
@@ -60,3 +60,8 @@ def timing(name: str, timed: Timing) -> Finding:
         sentence = f"{' and '.join(wrong)} differ: {said}."
         return Finding(NAME, TITLE, Outcome.FAILS, sentence, figures, expected)
     return Finding(NAME, TITLE, Outcome.HOLDS, f"{said}.", figures, expected)
+
+
+def _agrees(more_ms: float, most_ms: float) -> bool:
+    """`more_ms`: the client's time beyond the server's."""
+    return -CLOCKS_MS <= more_ms <= most_ms
