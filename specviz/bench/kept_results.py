@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
 from concurrent.futures import Future
 
 from specviz.analysis.benchmark.results import Results
-from specviz.bench.results import results_of
+from specviz.bench.results import ResultsOf, work_out
 from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
 
@@ -24,7 +23,7 @@ class KeptResults:
     Methods may be called from any thread; what another is working out already is waited for.
     """
 
-    def __init__(self, work_out: Callable[[Store, str], Results] = results_of) -> None:
+    def __init__(self, work_out: ResultsOf = work_out) -> None:
         self._work_out = work_out
         self._lock = threading.Lock()
         self._kept: OrderedDict[_Key, Future[Results]] = OrderedDict()
@@ -46,7 +45,7 @@ class KeptResults:
                 self._kept.popitem(last=False)
         if is_new:
             try:
-                kept.set_result(self._work_out(store, row.benchmark_id))
+                kept.set_result(self._work_out(store, row))
             except BaseException as error:
                 with self._lock:
                     self._kept.pop(key, None)

@@ -37,12 +37,17 @@ ResultsOf = Callable[[Store, BenchmarkRow], Results]
 
 def results_of(store: Store, benchmark_id: str) -> Results:
     """What the benchmark says so far. Raises StoreError if there is none."""
-    samples = store.read(read_samples, benchmark_id)
-    rounds = store.read(read_rounds, benchmark_id)
-    row = store.read(read_benchmark, benchmark_id)
+    return work_out(store, store.read(read_benchmark, benchmark_id))
+
+
+def work_out(store: Store, row: BenchmarkRow) -> Results:
+    """`results_of` a benchmark whose row is at hand. Raises StoreError."""
+    samples = store.read(read_samples, row.benchmark_id)
+    rounds = store.read(read_rounds, row.benchmark_id)
     plan = parse_plan(row.plan_toml)
-    shapes = _shapes(plan, row, store.read(read_conversations, benchmark_id))
-    return summarise(arms_of(store, benchmark_id, samples), samples, rounds, plan.slo, shapes)
+    shapes = _shapes(plan, row, store.read(read_conversations, row.benchmark_id))
+    arms = arms_of(store, row.benchmark_id, samples)
+    return summarise(arms, samples, rounds, plan.slo, shapes)
 
 
 def arms_of(store: Store, benchmark_id: str, samples: pd.DataFrame) -> list[ArmState]:
@@ -86,11 +91,6 @@ def _shapes(
             rounds = (stage.round_id(row.benchmark_id, arm) for arm in stage.arms)
             requests[stage.load.name] |= dict.fromkeys(rounds, each)
     return tuple(Shape(one.name, one.phase_titles, requests[one.name]) for one in plan.traffic)
-
-
-def work_out(store: Store, row: BenchmarkRow) -> Results:
-    """`results_of` a row. Raises StoreError."""
-    return results_of(store, row.benchmark_id)
 
 
 def document(store: Store, benchmark_id: str, results: ResultsOf = work_out) -> dict[str, Any]:

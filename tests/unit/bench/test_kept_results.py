@@ -38,8 +38,8 @@ class Counting:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def __call__(self, store: Store, benchmark_id: str) -> Results:
-        self.asked.append(benchmark_id)
+    def __call__(self, store: Store, row: BenchmarkRow) -> Results:
+        self.asked.append(row.benchmark_id)
         return Results((), (), (), (), (), ())
 
 
@@ -66,10 +66,10 @@ def test_the_benchmark_that_nobody_looked_at_for_longest_goes_first() -> None:
 def test_a_second_page_waits_for_the_first() -> None:
     begun, go_on, counting = threading.Event(), threading.Event(), Counting()
 
-    def slow(store: Store, benchmark_id: str) -> Results:
+    def slow(store: Store, row: BenchmarkRow) -> Results:
         begun.set()
         assert go_on.wait(10)
-        return counting(store, benchmark_id)
+        return counting(store, row)
 
     kept = KeptResults(slow)
     with ThreadPoolExecutor(2) as pages:
@@ -105,9 +105,9 @@ def test_what_the_start_leaves_waits_for_a_run(
     monkeypatch.setattr(runtime, "leave_out_of_collections", lambda: done.append("collected"))
     monkeypatch.setattr(runtime, "write_demo_family", lambda: done.append("written"))
 
-    def work_out(store: Store, benchmark_id: str) -> Results:
+    def work_out(store: Store, row: BenchmarkRow) -> Results:
         done.append("worked out")
-        return Counting()(store, benchmark_id)
+        return Counting()(store, row)
 
     with runtime.opened(tmp_path / "runs.duckdb", sample=SAMPLE) as current:
         warm_up = threading.Thread(target=lambda: None)
@@ -134,10 +134,10 @@ def test_an_html_file_has_the_results_that_its_page_has(tmp_path: Path) -> None:
 def test_a_failure_is_reported_and_not_kept() -> None:
     answers = iter([StoreError("There is no benchmark b0."), None])
 
-    def work_out(store: Store, benchmark_id: str) -> Results:
+    def work_out(store: Store, row: BenchmarkRow) -> Results:
         if (error := next(answers)) is not None:
             raise error
-        return Counting()(store, benchmark_id)
+        return Counting()(store, row)
 
     kept = KeptResults(work_out)
     with pytest.raises(StoreError, match="no benchmark"):
