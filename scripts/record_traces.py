@@ -23,13 +23,12 @@ from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampli
 from specviz.methods import Method
 from specviz.opening import open_arm
 from specviz.paths import DATA, LOGS
-from specviz.prompts.shipped import load_prompts
+from specviz.prompts.shipped import FIRST_CATEGORY, FIRST_PROMPT, load_prompts
 from specviz.servers.launch.pool import ServerPool
 from specviz.store import RecordedRequest, recording_to_dict
 from specviz.trace import Event, RequestFinished, Step, TokenDecision, fold
 
 TRACES = DATA / "traces"
-CATEGORY, PROMPT_ID = "code_generation", "code_generation-004"
 SAMPLING = Sampling(temperature=1.0, max_tokens=64, seed=7)
 K, NODES = 5, 8
 TREES = (Method.MEDUSA, Method.EAGLE3)  # recorded as trees; the others draft a chain of K
@@ -97,7 +96,7 @@ def _round(value: float | None, digits: int) -> float | None:
 
 
 async def record_all(methods: Sequence[Method]) -> None:
-    prompt = next(one for one in load_prompts(CATEGORY) if one.prompt_id == PROMPT_ID)
+    prompt = next(one for one in load_prompts(FIRST_CATEGORY) if one.prompt_id == FIRST_PROMPT)
     with closing(ServerPool(LOGS)) as pool:
         for method in methods:
             recording = await recorded(method, prompt, pool)

@@ -19,6 +19,10 @@ CATEGORIES = (
     "structured_output",
 )
 
+FIRST_CATEGORY, FIRST_PROMPT = "code_generation", "code_generation-004"
+"""What is shown first: of it every method drafts tokens that are accepted and some that are
+rejected."""
+
 
 @cache
 def load_prompts(category: str, folder: Path = PROMPTS) -> tuple[Prompt, ...]:

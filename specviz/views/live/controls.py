@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from specviz.config import Sampling
-from specviz.prompts.shipped import CATEGORIES
+from specviz.prompts.shipped import CATEGORIES, FIRST_CATEGORY
 from specviz.views.live import state as live_state
 from specviz.views.live.prefill import LARGEST_SEED, LARGEST_TOP_K, LONGEST, USUAL, USUAL_SEED
 from specviz.views.live.state import CATEGORY, PROMPT
@@ -31,7 +31,7 @@ def category_row() -> None:
         "Category",
         CATEGORIES,
         key=CATEGORY,
-        default=live_state.DEFAULT_CATEGORY,
+        default=FIRST_CATEGORY,
         format_func=CATEGORY_NAMES.__getitem__,
         on_change=live_state.pick_prompt,
         label_visibility="collapsed",

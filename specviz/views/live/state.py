@@ -12,7 +12,7 @@ import streamlit as st
 
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
-from specviz.prompts.shipped import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES, FIRST_CATEGORY, FIRST_PROMPT, load_prompts
 from specviz.servers.client.probe import FoundServer
 from specviz.views.live.prefill import USUAL, USUAL_SEED
 from specviz.views.shared.arm_choice import (
@@ -32,10 +32,6 @@ PROBLEM = "live_problem"
 TEMPERATURE, SEED, LENGTH = "live_temperature", "live_seed", "live_length"
 TOP_P, TOP_K, AT_ONCE = "live_top_p", "live_top_k", "live_at_once"
 OWN_MODELS = "live_own_models"
-
-DEFAULT_CATEGORY = "code_generation"
-FIRST_PROMPT = "code_generation-004"
-"""Of which every method drafts tokens that are accepted and some that are rejected."""
 
 _ARM_FIELDS = ("place", "method", "k", "url", "shape", "acceptance", "dtype", "model", "draft")
 
@@ -177,7 +173,7 @@ def _keep_among(key: str, offered: Sequence[str]) -> None:
 
 def pick_prompt(step: int = 1) -> None:
     """Put the next shipped prompt of the chosen category into the text box (a callback)."""
-    category = st.session_state.get(CATEGORY) or DEFAULT_CATEGORY
+    category = st.session_state.get(CATEGORY) or FIRST_CATEGORY
     try:
         prompts = load_prompts(category)
     except UsageError as error:
