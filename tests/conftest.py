@@ -160,10 +160,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def round_trips(files: list[Path]) -> dict[str, object]:
     """How many came back, how many cannot be opened (damaged on purpose), which differ and why."""
-    from round_trip import assert_round_trip
-
     from specviz.errors import StoreError
     from specviz.store import open_store
+    from tests.support.store.round_trip import assert_round_trip
 
     same, unread, differ = 0, 0, []
     for file in files:

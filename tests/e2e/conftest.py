@@ -1,3 +1,3 @@
 """Every test here drives a browser."""
 
-from browsers import app_url, chromium, context, deceived, page, store_path  # noqa: F401
+from tests.support.browsers import app_url, chromium, context, deceived, page, store_path  # noqa: F401

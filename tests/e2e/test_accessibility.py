@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 
 import pytest
-from app_process import running_app
 from axe_playwright_python.sync_playwright import Axe
-from browsers import settled
 from playwright.sync_api import Browser, Page, expect
-from runs_samples import fill
 
 from specviz.fleet.named import add_named, as_typed
 from specviz.store import open_store
 from specviz.views.shared.pages import LIVE, PAGES
+from tests.support.apps.process import APPS, running_app
+from tests.support.browsers import settled
+from tests.support.runs.samples import fill
 
 pytestmark = pytest.mark.e2e
 
@@ -87,7 +86,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     fill(folder / "runs.duckdb")
     with open_store(folder / "runs.duckdb") as store:
         add_named(store, as_typed("gpu-1", "http://127.0.0.1:9", labels=["GPU box"]))
-    script = Path(__file__).with_name("embedded_app.py")
+    script = APPS / "embedded.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield url

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from app_process import running_app
-from browsers import settled
-from compare_store import Ids, fill
 from playwright.sync_api import Page, expect
+
+from tests.support.apps.process import APPS, running_app
+from tests.support.browsers import settled
+from tests.support.runs.compare_store import Ids, fill
 
 pytestmark = pytest.mark.e2e
 
@@ -21,7 +21,7 @@ SLOW_MS = 30_000
 def compare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Ids]]:
     folder = tmp_path_factory.mktemp("compare")
     ids = fill(folder / "runs.duckdb")
-    script = Path(__file__).with_name("bench_app.py")
+    script = APPS / "bench.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield f"{url}/compare", ids

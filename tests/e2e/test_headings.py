@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from app_process import ROOT, running_app
 from playwright.sync_api import Page, expect
 
 from specviz.views.shared.pages import LIVE, PAGES, K
+from tests.support.apps.process import ROOT, running_app
 
 pytestmark = pytest.mark.e2e
 

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from app_process import ROOT, running_app
-from browsers import settled
-from hostile_app import MARK, TEXTS
 from playwright.sync_api import Browser, Page, expect
+
+from tests.support.apps.hostile import MARK, TEXTS
+from tests.support.apps.process import APPS, ROOT, running_app
+from tests.support.browsers import settled
 
 pytestmark = pytest.mark.e2e
 
@@ -31,7 +32,7 @@ def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def app_url(store_path: Path) -> Iterator[str]:
-    script = Path(__file__).with_name("hostile_app.py")
+    script = APPS / "hostile.py"
     log = store_path.with_name("app.log")
     with running_app(script, log, SPECVIZ_STORE=str(store_path)) as url:
         yield url

@@ -6,12 +6,12 @@ import json
 import re
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Literal
 
 import pytest
-from app_process import ROOT, running_app
 from playwright.sync_api import Locator, Page, expect
+
+from tests.support.apps.process import APPS, ROOT, running_app
 
 pytestmark = pytest.mark.e2e
 
@@ -22,7 +22,7 @@ SLOW_MS = 30_000
 @pytest.fixture(scope="module")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("learn")
-    script = Path(__file__).with_name("embedded_app.py")
+    script = APPS / "embedded.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield url

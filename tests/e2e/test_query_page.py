@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_process import running_app
-from browsers import settled
 from playwright.sync_api import Locator, Page, Request, expect
 
 from specviz.config import EngineKind, Run, RunConfig, RunStatus
 from specviz.methods import Method
 from specviz.store import open_store
 from specviz.store.runs.tables import insert
+from tests.support.apps.process import running_app
+from tests.support.browsers import settled
 
 pytestmark = pytest.mark.e2e
 

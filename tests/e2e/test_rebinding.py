@@ -7,8 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
-from app_process import ROOT, running_app
 from playwright.sync_api import Browser, expect
+
+from tests.support.apps.process import ROOT, running_app
 
 pytestmark = pytest.mark.e2e
 

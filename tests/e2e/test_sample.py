@@ -9,9 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from app_process import ROOT, running_app
-from browsers import settled
-from embedded_runs import trace_of
 from playwright.sync_api import Locator, Page, expect
 
 from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
@@ -20,6 +17,9 @@ from specviz.methods import Method
 from specviz.remote.ingest import post_run
 from specviz.store import RecordedRequest
 from specviz.store.secret import read_secret
+from tests.support.apps.process import ROOT, running_app
+from tests.support.browsers import settled
+from tests.support.runs.embedded import trace_of
 
 pytestmark = pytest.mark.e2e
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from app_process import ROOT, running_app
-from browsers import settled
 from playwright.sync_api import Locator, Page, expect
-from scripted_server import Script, serving
 
 from specviz.policy.file import policy_toml
 from specviz.policy.policy import Basis, Policy, Row
+from tests.support.apps.process import APPS, ROOT, running_app
+from tests.support.browsers import settled
+from tests.support.servers.scripted_server import Script, serving
 
 pytestmark = pytest.mark.e2e
 
@@ -29,7 +29,7 @@ HANDSHAKE = {"tracing": True, "method": "ngram", "num_speculative_tokens": 4}
 @pytest.fixture(scope="module")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("servers")
-    script = Path(__file__).with_name("embedded_app.py")
+    script = APPS / "embedded.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield url

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from store_samples import frame_of
 
 from specviz.analysis.benchmark.machine_use import use_between
 from specviz.analysis.benchmark.results import Results
@@ -30,6 +29,7 @@ from specviz.config import RunStatus
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmark
+from tests.support.store.samples import frame_of
 
 PLAN = """
 warmup = 1

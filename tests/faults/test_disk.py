@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_samples import new_run, record, request_events
 
 from specviz import runtime
 from specviz.commands.benchmark import run as bench_run
@@ -22,6 +21,7 @@ from specviz.opening import TimedArm
 from specviz.sample import Sample
 from specviz.store import open_store
 from specviz.trace import Fidelity
+from tests.support.store.samples import new_run, record, request_events
 
 SIZE_KIB = 3072
 ROOM_KIB = 256

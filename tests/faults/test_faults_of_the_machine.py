@@ -15,7 +15,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from store_samples import frame_of, new_run, num_runs, record, request_events
 
 from specviz.config import Prompt, RunStatus, Sampling
 from specviz.errors import StoreError
@@ -27,6 +26,7 @@ from specviz.store.exchange import Format, export, import_file
 from specviz.store.runs import recorder
 from specviz.store.runs.runs import read_requests, read_run
 from specviz.trace import Event
+from tests.support.store.samples import frame_of, new_run, num_runs, record, request_events
 
 
 class Scripted:

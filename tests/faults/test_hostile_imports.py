@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from import_mutations import WAYS, Samples, mutated, samples
-from kept_figures import keep
-from store_samples import frame_of
 
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format, export, import_file
 from specviz.store.exchange.exported_tables import EXPORTED_TABLES
+from tests.support.faults.import_mutations import WAYS, Samples, mutated, samples
+from tests.support.faults.kept_figures import keep
+from tests.support.store.samples import frame_of
 
 QUICK = range(36)
 WHOLE = range(2000)

@@ -21,12 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from bench_boards import assert_complete
-from exchange_samples import filled
-from kept_figures import keep
-from killed_work import STEPS, Place, run_ids
-from round_trip import assert_equal_rows
-from store_samples import frame_of, new_run, record, request_events
 
 from specviz.config import RunStatus
 from specviz.servers.vllm.tracing.spool import FOLDER_PREFIX, remove_abandoned_folders
@@ -35,6 +29,13 @@ from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.exchange import Format, export, import_file
 from specviz.store.runs.runs import read_requests, read_trace
 from specviz.trace import fold
+from tests.support.bench.boards import assert_complete
+from tests.support.children import environment
+from tests.support.faults.kept_figures import keep
+from tests.support.faults.killed_work import STEPS, Place, run_ids
+from tests.support.store.exchange_samples import filled
+from tests.support.store.round_trip import assert_equal_rows
+from tests.support.store.samples import frame_of, new_run, record, request_events
 
 SEED = 20261122
 QUICK = {"import_parquet": 1, "export_lines": 1, "migration": 1, "deletion": 1}
@@ -110,8 +111,8 @@ def killer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killer]:
         export(store, None, Format.PARQUET, templates / "all.zip")
         export(store, None, Format.JSONL, templates / "all.jsonl")
     process = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("killed_work.py"))],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        [sys.executable, "-m", "tests.support.faults.killed_work"],
+        env=environment(),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     yield Killer(process, templates)

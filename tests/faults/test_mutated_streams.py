@@ -20,10 +20,6 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from kept_figures import keep
-from mutated_server import HOST, MutatedServer, WiredConnections
-from recorded_streams import MAX_TOKENS, recordings
-from stream_mutations import Mutated, mutated
 
 from specviz.analysis.metrics import summarise
 from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
@@ -40,6 +36,10 @@ from specviz.store.runs.arrow import decision_table, step_table
 from specviz.store.runs.recorder import EventLog
 from specviz.store.runs.runs import read_group, read_trace
 from specviz.trace import Event, Fidelity, Trace, Verdict, fold, whole
+from tests.support.faults.kept_figures import keep
+from tests.support.faults.mutated_server import HOST, MutatedServer, WiredConnections
+from tests.support.faults.recorded_streams import MAX_TOKENS, recordings
+from tests.support.faults.stream_mutations import Mutated, mutated
 
 PROMPT = Prompt("hello")
 SAMPLING = Sampling(max_tokens=MAX_TOKENS)

@@ -7,6 +7,7 @@ what the app itself answers is marked by `served_app`.
 from __future__ import annotations
 
 import base64
+import inspect
 import json
 import os
 import re
@@ -19,14 +20,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-import raw_http
 
 from specviz.paths import PROJECT_ROOT
 from specviz.remote.token import SECRET_HEADER, TOKEN
 from specviz.store.secret import read_secret, secret_path
 from specviz.web.rules import RULES, WEBSOCKET, Rule, Who
+from tests.support.children import environment
+from tests.support.faults import raw_http
 
-HERE = Path(__file__).parent
 SERVED_LIMIT = 2**20
 NOBODY_UID = 65534
 NOT_ROOT = os.geteuid() != 0
@@ -57,18 +58,16 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     store, routes, token = folder / "runs.duckdb", folder / "routes.json", "a-token"
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(PROJECT_ROOT),
+    variables = {
         "SPECVIZ_STORE": str(store),
         "STREAMLIT_SERVER_PORT": str(port),
         "STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "1",
         TOKEN: token,
     }
-    command = [sys.executable, str(HERE / "served_app.py"), str(port), str(routes)]
+    command = [sys.executable, "-m", "tests.support.faults.served_app", str(port), str(routes)]
     with (folder / "app.log").open("w") as log:
         process = subprocess.Popen(
-            command, cwd=PROJECT_ROOT, env=environment, stdout=log, stderr=log
+            command, cwd=PROJECT_ROOT, env=environment(**variables), stdout=log, stderr=log
         )
         try:
             _wait_for(port, process)
@@ -233,7 +232,7 @@ def test_another_users_process_needs_the_token(app: App) -> None:
 
 
 def _as_nobody(port: int, requests: list[str]) -> list[tuple[int, bool, str]]:
-    source = (HERE / "raw_http.py").read_text(encoding="utf-8")
+    source = inspect.getsource(raw_http)
     done = _run_as_nobody(["-c", source], json.dumps({"port": port, "requests": requests}))
     assert done.returncode == 0, done.stderr
     return [tuple(answer) for answer in json.loads(done.stdout)]

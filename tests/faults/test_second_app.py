@@ -12,6 +12,7 @@ import pytest
 
 from specviz.paths import PROJECT_ROOT
 from specviz.store import open_store
+from tests.support.children import environment
 
 
 @pytest.mark.slow  # starts an app
@@ -20,11 +21,11 @@ def test_it_ends_without_a_traceback(tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT_ROOT), "SPECVIZ_STORE": str(path)}
+    variables = environment(SPECVIZ_STORE=str(path))
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
     with open_store(path):
         ended = subprocess.run(
-            command, cwd=PROJECT_ROOT, env=environment, capture_output=True, text=True, timeout=120
+            command, cwd=PROJECT_ROOT, env=variables, capture_output=True, text=True, timeout=120
         )
     said = ended.stdout + ended.stderr
     assert ended.returncode == 1

@@ -10,8 +10,6 @@ import re
 from pathlib import Path
 
 import pytest
-from kept_figures import keep
-from soak import House, Sample, as_figures, growth, soak, store_a_run, warm
 
 from benchmarks.started.app import started_app
 from benchmarks.started.chromium import HEADLESS_SHELL, chromium
@@ -21,6 +19,8 @@ from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import start_server
 from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.servers.vllm.tracing.spool import FOLDER_VARIABLE
+from tests.support.faults.kept_figures import keep
+from tests.support.faults.soak import House, Sample, as_figures, growth, soak, store_a_run, warm
 
 MINUTES = float(os.environ.get("SPECVIZ_SOAK_MINUTES", "10"))
 WARM_UP_S = min(600.0, 60 * MINUTES / 2.5)

@@ -19,11 +19,6 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from hostile_bombs import STUBBORN
-from hostile_sql import MEMORY_BOMBS, READS, TAKES
-from kept_figures import keep
-from postgres import PASSWORD, running_postgres
-from store_samples import new_run, num_runs, record, request_events
 
 from benchmarks.started.app import started_app
 from specviz.errors import SpecvizError
@@ -32,6 +27,11 @@ from specviz.store import Store, open_store
 from specviz.store.owner import read_owner
 from specviz.store.secret import read_secret
 from specviz.store.sql.sandbox import run_sql
+from tests.support.faults.hostile_sql import MEMORY_BOMBS, READS, TAKES
+from tests.support.faults.kept_figures import keep
+from tests.support.sql.hostile.bombs import STUBBORN
+from tests.support.store.postgres import PASSWORD, running_postgres
+from tests.support.store.samples import new_run, num_runs, record, request_events
 
 BACK_S = 5.0 if "SPECVIZ_FIGURES" in os.environ else 30.0
 TIMEOUT_S = 0.5

@@ -7,12 +7,19 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from browsers import app_url, chromium, context, page, store_path  # noqa: F401
-from postgres import empty, files, postgres  # noqa: F401
-from vllm_servers import BASELINE, Ask, read_counters, running, send, server_fixture
 
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
+from tests.support.browsers import app_url, chromium, context, page, store_path  # noqa: F401
+from tests.support.servers.vllm_servers import (
+    BASELINE,
+    Ask,
+    read_counters,
+    running,
+    send,
+    server_fixture,
+)
+from tests.support.store.postgres import empty, files, postgres  # noqa: F401
 
 baseline_server = server_fixture(BASELINE, "module")
 

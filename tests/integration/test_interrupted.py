@@ -9,7 +9,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from endless_model import write_endless
 
 from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
 from specviz.live.record import answer
@@ -21,6 +20,7 @@ from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.store import open_store
 from specviz.store.runs.runs import read_requests, read_trace
 from specviz.trace import Event, Step
+from tests.support.servers.endless_model import write_endless
 
 pytestmark = pytest.mark.integration
 

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from specviz_command import specviz
 
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
@@ -25,6 +24,7 @@ from specviz.servers.launch.launcher import Launcher, ServerSpec
 from specviz.servers.launch.server import Server, free_port
 from specviz.servers.llama_cpp.dialect import LAUNCHER as LLAMA_CPP
 from specviz.servers.vllm.dialect import LAUNCHER as VLLM_LAUNCHER
+from tests.support.specviz_command import specviz
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(900)]
 

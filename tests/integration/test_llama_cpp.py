@@ -12,7 +12,6 @@ from typing import Any
 import httpx2
 import psutil
 import pytest
-from endless_model import write_endless
 
 from specviz.config import EngineKind, Prompt, Sampling
 from specviz.errors import ServerStartFailed, StreamBroken
@@ -28,6 +27,7 @@ from specviz.servers.llama_cpp.dialect import LAUNCHER, LLAMA_CPP
 from specviz.servers.metrics import SpecCounters
 from specviz.servers.timing.timed_server import open_timed_server
 from specviz.trace import Event, Fidelity, Step, Trace, fold
+from tests.support.servers.endless_model import write_endless
 
 pytestmark = pytest.mark.integration
 

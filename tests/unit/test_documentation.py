@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import typer
-from test_architecture import LEVELS
 
 from benchmarks.tables.documents import documents
 from specviz.cli import app
@@ -14,6 +13,7 @@ from specviz.config import EngineKind
 from specviz.methods import METHODS, VLLM, Method
 from specviz.paths import PROJECT_ROOT
 from specviz.servers.kinds import KINDS
+from tests.unit.test_architecture import LEVELS
 
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]+))?\)")
 CODE = re.compile(r"```.*?```|`[^`\n]+`|^ {4}[^\n]+$", re.DOTALL | re.MULTILINE)

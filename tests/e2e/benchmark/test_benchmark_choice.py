@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 import pytest
-from app_process import ROOT, running_app
-from bench_app import clocks
 from playwright.sync_api import Page, expect
 
 from specviz import runtime
 from specviz.bench.plan.toml import parse_plan
 from specviz.store.runs.tables import update
+from tests.support.apps.bench import clocks
+from tests.support.apps.process import ROOT, running_app
 
 pytestmark = pytest.mark.e2e
 

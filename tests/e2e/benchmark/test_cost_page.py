@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from app_process import running_app
-from browsers import settled
 from playwright.sync_api import Page, expect
 
 from specviz.store import open_store
 from specviz.store.shown import hide_sample
+from tests.support.apps.process import running_app
+from tests.support.browsers import settled
 
 pytestmark = pytest.mark.e2e
 

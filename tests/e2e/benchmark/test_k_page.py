@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from app_process import running_app
 from playwright.sync_api import Page, expect
+
+from tests.support.apps.process import APPS, running_app
 
 pytestmark = pytest.mark.e2e
 
@@ -19,7 +19,7 @@ SLOW_MS = 30_000
 @pytest.fixture(scope="module")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("k")
-    script = Path(__file__).parents[1] / "bench_app.py"
+    script = APPS / "bench.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield url

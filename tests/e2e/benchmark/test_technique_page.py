@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from app_process import ROOT, running_app
-from bench_app import clocks
-from browsers import settled
 from playwright.sync_api import Locator, Page, expect
 
 from specviz import runtime
 from specviz.analysis.advisor.branches import LEAVES
 from specviz.bench.plan.toml import parse_plan
+from tests.support.apps.bench import clocks
+from tests.support.apps.process import APPS, ROOT, running_app
+from tests.support.browsers import settled
 
 pytestmark = pytest.mark.e2e
 
@@ -57,7 +57,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 def measuring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """An empty store, and arms that are clocks."""
     folder = tmp_path_factory.mktemp("measuring")
-    script = Path(__file__).parents[1] / "bench_app.py"
+    script = APPS / "bench.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield f"{url}/technique"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from app_process import running_app
-from browsers import settled
 from playwright.sync_api import Locator, Page, expect
+
+from tests.support.apps.process import APPS, running_app
+from tests.support.browsers import settled
 
 pytestmark = pytest.mark.e2e
 
@@ -20,7 +20,7 @@ SLOW_MS = 30_000
 @pytest.fixture(scope="module")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("embedded")
-    script = Path(__file__).parents[1] / "embedded_app.py"
+    script = APPS / "embedded.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield url

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from browsers import settled
-from endless_model import write_endless
 from playwright.sync_api import BrowserContext, Page, expect
 
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import start_server
 from specviz.servers.llama_cpp.dialect import LAUNCHER
+from tests.support.browsers import settled
+from tests.support.servers.endless_model import write_endless
 
 pytestmark = [pytest.mark.e2e, pytest.mark.integration]
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
-from app_process import running_app
-from browsers import settled
 from playwright.sync_api import Page, expect
-from scripted_server import Script, serving
 
 from specviz.config import EngineKind, Run, RunConfig, RunStatus
 from specviz.methods import Method
 from specviz.store import open_store
+from tests.support.apps.process import APPS, running_app
+from tests.support.browsers import settled
+from tests.support.servers.scripted_server import Script, serving
 
 pytestmark = pytest.mark.e2e
 
@@ -40,7 +39,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     at = datetime(2026, 11, 1, tzinfo=UTC)
     with open_store(folder / "runs.duckdb") as store:
         store.ingest(Run("known", "known", config, RunStatus.FINISHED, at, at), [])
-    script = Path(__file__).parents[1] / "embedded_app.py"
+    script = APPS / "embedded.py"
     store_file = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store_file) as url:
         yield url

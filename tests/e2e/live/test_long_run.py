@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_process import running_app
-from browsers import settled
 from playwright.sync_api import Page, expect
+
+from tests.support.apps.process import APPS, running_app
+from tests.support.browsers import settled
 
 pytestmark = pytest.mark.e2e
 
@@ -31,7 +32,7 @@ LAST_TOKEN_SHOWN = """([text, arms]) => {
 def test_the_page_keeps_up_with_a_long_run(page: Page, tmp_path: Path) -> None:
     ended = tmp_path / "ended"
     environment = {"GENERATOR_END": str(ended), "SPECVIZ_STORE": str(tmp_path / "runs.duckdb")}
-    script = Path(__file__).with_name("replay_app.py")
+    script = APPS / "replay.py"
     with running_app(script, tmp_path / "log", **environment) as url:
         page.goto(url)
         settled(page)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from exchange_samples import HOSTILE, filled
 from playwright.sync_api import Browser, Page, expect
 
 from specviz.report import export
 from specviz.store import open_store
 from specviz.store.exchange import Format
+from tests.support.store.exchange_samples import HOSTILE, filled
 
 IDS = ["plain", "hostile", "failed", "partial", "bench", "e"]
 

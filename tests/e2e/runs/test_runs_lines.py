@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from app_process import running_app
 from playwright.sync_api import Page, expect
-from runs_samples import fill
-from test_runs_page import NAME_PX, TICK_PX, action, cell, click_cell, lines, press, tag
+
+from tests.e2e.runs.test_runs_page import (
+    NAME_PX,
+    TICK_PX,
+    action,
+    cell,
+    click_cell,
+    lines,
+    press,
+    tag,
+)
+from tests.support.apps.process import APPS, running_app
+from tests.support.runs.samples import fill
 
 pytestmark = pytest.mark.e2e
 
@@ -21,7 +30,7 @@ HEADERS = ["name: click to open", "model", "kind"]
 def runs_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("lines")
     fill(folder / "runs.duckdb")
-    script = Path(__file__).parents[1] / "embedded_app.py"
+    script = APPS / "embedded.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield f"{url}/runs"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from app_process import running_app
-from browsers import settled
 from playwright.sync_api import Locator, Page, expect
-from runs_samples import HOSTILE, fill
+
+from tests.support.apps.process import APPS, running_app
+from tests.support.browsers import settled
+from tests.support.runs.samples import HOSTILE, fill
 
 pytestmark = pytest.mark.e2e
 
@@ -24,7 +24,7 @@ SINGLE = "runs_lines=Single+runs"
 def runs_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("runs")
     fill(folder / "runs.duckdb")
-    script = Path(__file__).parents[1] / "embedded_app.py"
+    script = APPS / "embedded.py"
     store = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
         yield f"{url}/runs"

@@ -6,16 +6,15 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from app_process import running_app
 from playwright.sync_api import Page, expect
-from runs_samples import fill
 
 from specviz.report import export
 from specviz.store import open_store
 from specviz.store.exchange import Format, import_file
+from tests.support.apps.process import APPS, running_app
+from tests.support.runs.samples import fill
 
 pytestmark = pytest.mark.e2e
 
@@ -42,7 +41,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
         export(store, ["r1", "r2"], Format.JSONL, folder / "two.jsonl")
     with open_store(stores[1]) as store:
         import_file(store, folder / "two.jsonl")
-    script = Path(__file__).parents[1] / "embedded_app.py"
+    script = APPS / "embedded.py"
     with ExitStack() as apps:
         urls = [
             apps.enter_context(

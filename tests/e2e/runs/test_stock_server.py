@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
-from app_process import running_app
-from browsers import settled
 from playwright.sync_api import Page, expect
 
 from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
@@ -16,6 +13,8 @@ from specviz.engines.replay import events_of
 from specviz.methods import Method
 from specviz.store import RecordedRequest, open_store
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace
+from tests.support.apps.process import APPS, running_app
+from tests.support.browsers import settled
 
 pytestmark = pytest.mark.e2e
 
@@ -53,7 +52,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 Prompt("hello"), tuple(events_of(answer)), RunStatus.FINISHED, AT
             )
             store.ingest(run, [request])
-    script = Path(__file__).parents[1] / "embedded_app.py"
+    script = APPS / "embedded.py"
     store_file = str(folder / "runs.duckdb")
     with running_app(script, folder / "app.log", SPECVIZ_STORE=store_file) as url:
         yield url

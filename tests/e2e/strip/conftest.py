@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from app_process import running_app
 from playwright.sync_api import Page
-from strip_reading import Opener
+
+from tests.support.apps.process import APPS, running_app
+from tests.support.strip.reading import Opener
 
 
 @pytest.fixture(scope="session")
 def strip_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     log = tmp_path_factory.mktemp("strip") / "app.log"
-    with running_app(Path(__file__).with_name("strip_app.py"), log) as url:
+    with running_app(APPS / "strip.py", log) as url:
         yield url
 
 

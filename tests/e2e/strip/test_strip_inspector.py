@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import expect
-from strip_reading import Opener, output, step_with, wait_until_drawn
-from strip_scenarios import pieces_of_arm
-from strip_steps import chain_steps
+
+from tests.support.strip.reading import Opener, output, step_with, wait_until_drawn
+from tests.support.strip.scenarios import pieces_of_arm
+from tests.support.strip.steps import chain_steps
 
 pytestmark = pytest.mark.e2e
 

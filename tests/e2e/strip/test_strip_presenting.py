@@ -6,9 +6,10 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
-from strip_reading import Opener, output, step_with, wait_until_drawn
-from strip_scenarios import pieces_of_arm
-from strip_steps import chain_steps
+
+from tests.support.strip.reading import Opener, output, step_with, wait_until_drawn
+from tests.support.strip.scenarios import pieces_of_arm
+from tests.support.strip.steps import chain_steps
 
 pytestmark = pytest.mark.e2e
 

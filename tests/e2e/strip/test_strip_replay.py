@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from strip_reading import Opener, handed_over, output, tokens, wait_until_drawn
-from strip_scenarios import SCENARIOS, output_of
+
+from tests.support.strip.reading import Opener, handed_over, output, tokens, wait_until_drawn
+from tests.support.strip.scenarios import SCENARIOS, output_of
 
 pytestmark = pytest.mark.e2e
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import expect
-from strip_reading import Opener, copied, output, tokens, wait_until_drawn
+
+from tests.support.strip.reading import Opener, copied, output, tokens, wait_until_drawn
 
 pytestmark = pytest.mark.e2e
 

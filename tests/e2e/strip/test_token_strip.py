@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from strip_reading import (
+
+from tests.support.strip.reading import (
     Opener,
     copied,
     handed_over,
@@ -13,8 +14,8 @@ from strip_reading import (
     tokens,
     wait_until_drawn,
 )
-from strip_scenarios import FAILURE, HOSTILE, SCENARIOS, output_of, pieces_of_arm
-from strip_steps import chain_steps
+from tests.support.strip.scenarios import FAILURE, HOSTILE, SCENARIOS, output_of, pieces_of_arm
+from tests.support.strip.steps import chain_steps
 
 pytestmark = pytest.mark.e2e
 

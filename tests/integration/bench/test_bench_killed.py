@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from app_process import starter
-from store_samples import frame_of
 
 from specviz.bench.plan.schedule import stages
 from specviz.bench.plan.toml import parse_plan
@@ -25,6 +23,8 @@ from specviz.remote.benchmarks import RemoteBoard
 from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks
 from specviz.store.secret import read_secret
+from tests.support.apps.process import starter
+from tests.support.store.samples import frame_of
 
 pytestmark = pytest.mark.integration
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from specviz_command import specviz
 
 from specviz.analysis.benchmark.results import CounterCheck
+from tests.support.specviz_command import specviz
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -13,17 +13,6 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from postgres import PASSWORD, Postgres
-from store_samples import frame_of, new_run, num_runs, program, record, request_events, traces
-
-# Behaviour of every store, here of a lake: what updates, deletes, joins or makes a table to do so.
-from test_store_benchmarks import (  # noqa: F401
-    test_reopening_forgets_what_failed_of_this_benchmark_only,
-)
-from test_store_ingest import test_a_run_is_ingested_whole_or_not_at_all  # noqa: F401
-from test_store_recorder import test_every_column_says_what_it_means  # noqa: F401
-from test_store_round_trip import test_steps_saved_in_several_flushes_are_revised_too  # noqa: F401
-from test_store_runs import test_a_run_in_the_list_sums_its_requests  # noqa: F401
 
 from specviz.config import Prompt, RunStatus
 from specviz.engines.replay import events_of
@@ -33,6 +22,20 @@ from specviz.store.file import lake
 from specviz.store.file.lake import Lake, LakeDatabase
 from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Trace, fold
+from tests.support.children import environment, program
+from tests.support.store.postgres import PASSWORD, Postgres
+from tests.support.store.samples import frame_of, new_run, num_runs, record, request_events, traces
+
+# Behaviour of every store, here of a lake: what updates, deletes, joins or makes a table to do so.
+from tests.unit.store.test_store_benchmarks import (  # noqa: F401
+    test_reopening_forgets_what_failed_of_this_benchmark_only,
+)
+from tests.unit.store.test_store_ingest import test_a_run_is_ingested_whole_or_not_at_all  # noqa: F401
+from tests.unit.store.test_store_recorder import test_every_column_says_what_it_means  # noqa: F401
+from tests.unit.store.test_store_round_trip import (
+    test_steps_saved_in_several_flushes_are_revised_too,  # noqa: F401
+)
+from tests.unit.store.test_store_runs import test_a_run_in_the_list_sums_its_requests  # noqa: F401
 
 
 @pytest.fixture
@@ -53,7 +56,8 @@ WRITER = """
     from specviz.config import RunStatus
     from specviz.store import RecordedRequest, open_store
     from specviz.store.location import parse_location
-    from store_samples import new_run, record, request_events
+    from tests.support.children import environment, program
+from tests.support.store.samples import new_run, record, request_events
     from specviz.config import Prompt
     from datetime import UTC, datetime
     text, name, go = sys.argv[1:]
@@ -78,6 +82,7 @@ def test_three_processes_that_make_and_fill_one_lake_lose_nothing(
     writers = [
         subprocess.Popen(
             [sys.executable, "-c", program(WRITER), text, name, str(go)],
+            env=environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from exchange_samples import filled
-from postgres import Postgres
-from round_trip import assert_equal_rows
 
 from specviz.errors import UsageError
 from specviz.store import open_store
 from specviz.store.exchange import Format, export, import_file
+from tests.support.store.exchange_samples import filled
+from tests.support.store.postgres import Postgres
+from tests.support.store.round_trip import assert_equal_rows
 
 
 @pytest.mark.slow

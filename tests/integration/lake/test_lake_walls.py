@@ -8,13 +8,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from postgres import PASSWORD, Postgres
 
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
 from specviz.store.file import lake
 from specviz.store.location import Lake
 from specviz.store.sql.sandbox import run_sql
+from tests.support.store.postgres import PASSWORD, Postgres
 
 
 @pytest.fixture(scope="module")

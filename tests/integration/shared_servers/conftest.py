@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vllm_servers import BASELINE, DRAFT, NGRAM, STOCK, server_fixture
+from tests.support.servers.vllm_servers import BASELINE, DRAFT, NGRAM, STOCK, server_fixture
 
 draft_server = server_fixture(DRAFT, "session")
 baseline_server = server_fixture(BASELINE, "session")

@@ -10,16 +10,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from browsers import settled
 from playwright.sync_api import Page, expect
-from v2_on_cpu import v2_variables
-from vllm_servers import running
 
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
+from tests.support.browsers import settled
+from tests.support.servers.vllm_servers import running
+from tests.support.v2.on_cpu import v2_variables
 
 pytestmark = [pytest.mark.e2e, pytest.mark.integration]
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from v2_on_cpu import v2_variables
 
 from specviz.config import Prompt, Sampling
 from specviz.errors import RequestRefused
@@ -27,6 +26,7 @@ from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.servers.vllm.scheduler.decision import ASKED
 from specviz.trace import Step, fold
 from specviz.verify.same_distribution import Asked, same_distribution
+from tests.support.v2.on_cpu import v2_variables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(900)]
 

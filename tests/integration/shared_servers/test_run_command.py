@@ -13,7 +13,6 @@ from typing import Any
 import duckdb
 import httpx2
 import pytest
-import specviz_command
 
 from specviz.errors import RequestRefused
 from specviz.methods import Method
@@ -21,6 +20,7 @@ from specviz.paths import PROJECT_ROOT
 from specviz.servers.client.engine import open_server
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.metrics import SpecCounters, parse_counters
+from tests.support import specviz_command
 
 pytestmark = pytest.mark.integration
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import torch
-from specviz_command import specviz
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from specviz.config import Prompt, Sampling
@@ -22,6 +21,7 @@ from specviz.servers.launch.server import Server
 from specviz.servers.llama_cpp.dialect import LAUNCHER as LLAMA_CPP
 from specviz.trace import Trace, fold
 from specviz.verify.prompts import held_out
+from tests.support.specviz_command import specviz
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(900)]
 

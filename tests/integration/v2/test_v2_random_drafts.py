@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from v2_on_cpu import HERE, v2_environment
 
 from specviz.paths import PROJECT_ROOT
+from tests.support.v2.on_cpu import HERE, v2_environment
 
 pytestmark = pytest.mark.integration
 

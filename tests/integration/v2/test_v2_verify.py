@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from v2_on_cpu import v2_variables
-from vllm_servers import running
 
 from specviz.methods import Method
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
@@ -16,6 +14,8 @@ from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.verify.asking import Size
 from specviz.verify.finding import Outcome, exit_code
 from specviz.verify.flow import Pair, verify
+from tests.support.servers.vllm_servers import running
+from tests.support.v2.on_cpu import v2_variables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(1200)]
 

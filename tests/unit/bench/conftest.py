@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench_boards import Engines
-from bench_plans import BASELINE
-from quiet_machine import made_machine
 
 from specviz.bench.board import BenchBoard
 from specviz.bench.plan.plan import Plan, PlanArm
@@ -21,6 +18,9 @@ from specviz.live.measuring_lock import MeasuringLock
 from specviz.opening import TimedArm
 from specviz.prompts.sets import PromptSource
 from specviz.store import Store, open_store
+from tests.support.bench.boards import Engines
+from tests.support.bench.plans import BASELINE
+from tests.support.bench.quiet_machine import made_machine
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import pytest
-from bench_boards import ended, resumed, until
-from bench_plans import BASELINE, NGRAM, arm
-from bench_samples import FakeEngine
 
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import results_of
@@ -16,6 +13,9 @@ from specviz.engines.embedded.options import dtype_of, engine_version
 from specviz.methods import Method
 from specviz.opening import TimedArm
 from specviz.store import Store
+from tests.support.bench.boards import ended, resumed, until
+from tests.support.bench.plans import BASELINE, NGRAM, arm
+from tests.support.bench.samples import FakeEngine
 
 
 @dataclass

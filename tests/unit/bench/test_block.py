@@ -8,13 +8,13 @@ import time
 from itertools import pairwise
 
 import pytest
-from bench_samples import FakeEngine, WhenAllAreAsked, conversations
 
 from specviz.bench.block import Answered, Block, Talk
 from specviz.bench.load.load import Load
 from specviz.config import Message, Prompt, Sampling
 from specviz.errors import RequestRefused, StreamBroken
 from specviz.prompts.sets import Conversation
+from tests.support.bench.samples import FakeEngine, WhenAllAreAsked, conversations
 
 SAMPLING = Sampling(max_tokens=9)
 

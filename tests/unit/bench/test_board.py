@@ -7,10 +7,6 @@ import time
 from dataclasses import replace
 
 import pytest
-from bench_boards import asked, assert_complete, ended, resumed, until
-from bench_plans import BASELINE, NGRAM
-from bench_samples import FakeEngine
-from store_samples import frame_of
 
 from specviz.bench.load.load import Load
 from specviz.bench.plan import schedule
@@ -24,6 +20,10 @@ from specviz.prompts.sets import PromptSource
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks
 from specviz.store.runs.runs import read_group
+from tests.support.bench.boards import asked, assert_complete, ended, resumed, until
+from tests.support.bench.plans import BASELINE, NGRAM
+from tests.support.bench.samples import FakeEngine
+from tests.support.store.samples import frame_of
 
 
 def test_a_finished_plan_is_stored_completely(store: Store, new_board, new_plan) -> None:

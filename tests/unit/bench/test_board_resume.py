@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench_boards import asked, assert_complete, ended, resumed, until
-from bench_plans import BASELINE, NGRAM
-from bench_samples import FakeEngine
 
 from specviz.bench.board import BenchBoard
 from specviz.bench.load.load import Load
@@ -27,6 +24,9 @@ from specviz.methods import Method
 from specviz.store import Store, open_store
 from specviz.store.benchmarks.reads import read_benchmark
 from specviz.store.runs.runs import read_group
+from tests.support.bench.boards import asked, assert_complete, ended, resumed, until
+from tests.support.bench.plans import BASELINE, NGRAM
+from tests.support.bench.samples import FakeEngine
 
 
 def test_what_is_finished_cannot_be_resumed(new_board, new_plan) -> None:

@@ -7,8 +7,6 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 
 import pytest
-from bench_boards import ended, resumed, until
-from scripted_server import Script, chunk, serving, usage
 
 from specviz.bench.board import BenchBoard, arms_of_this_machine
 from specviz.bench.plan.toml import parse_plan
@@ -19,6 +17,8 @@ from specviz.fleet.named import add_named, as_typed, find_named, replace_named
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.store import Store
 from specviz.store.benchmarks.reads import read_arms, read_benchmark
+from tests.support.bench.boards import ended, resumed, until
+from tests.support.servers.scripted_server import Script, chunk, serving, usage
 
 PLAN = """
 warmup = 0

@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from bench_plans import plans
 from hypothesis import given, settings
 
 from specviz.bench.plan.check import check_arms
@@ -17,6 +16,7 @@ from specviz.errors import UsageError
 from specviz.methods import Method
 from specviz.paths import PLANS
 from specviz.prompts.sets import load_conversations
+from tests.support.bench.plans import plans
 
 SHIPPED = sorted(path.stem for path in PLANS.glob("*.toml"))
 ARM = '[[arms]]\nmethod = "baseline"\n'

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from redrafted_benchmark import LARGEST, LOOKUP, NOVEL, PLAIN, SMALL, UNSAID, measured
 
 from specviz.analysis.benchmark.results import Cell
 from specviz.analysis.k.redraft import Redraft, steps_at
@@ -21,6 +20,15 @@ from specviz.sweep import redraft as redraft_module
 from specviz.sweep.answer import k_answer
 from specviz.sweep.evidence import Evidence, evidence
 from specviz.sweep.redraft import RedraftStopped, redraft_arm
+from tests.support.bench.redrafted_benchmark import (
+    LARGEST,
+    LOOKUP,
+    NOVEL,
+    PLAIN,
+    SMALL,
+    UNSAID,
+    measured,
+)
 
 Kept = tuple[Store, str, dict[int, Cell]]
 

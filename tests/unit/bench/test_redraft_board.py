@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench_boards import until
 
 from specviz.config import EngineKind, RunConfig
 from specviz.engines.redraft import redraftable
@@ -19,6 +18,7 @@ from specviz.methods import Method
 from specviz.sweep import redraft_board as redrafts_module
 from specviz.sweep.redraft import RedraftStopped
 from specviz.sweep.redraft_board import RedraftBoard, RedraftProgress
+from tests.support.bench.boards import until
 
 STOPPED = "Stopped: nothing was kept."
 

@@ -6,11 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from bench_boards import assert_complete, ended, resumed, until
-from bench_plans import BASELINE, NGRAM
-from bench_samples import FakeEngine
-from quiet_machine import made_machine
-from store_samples import frame_of
 
 from specviz.analysis.benchmark.disturbance import disturbance_of, disturbed_text
 from specviz.analysis.benchmark.results import Results
@@ -27,6 +22,11 @@ from specviz.store import Store
 from specviz.store.benchmarks.reads import read_benchmark, read_disturbed
 from specviz.store.history.comparison import read_blocks
 from specviz.store.runs.runs import read_group
+from tests.support.bench.boards import assert_complete, ended, resumed, until
+from tests.support.bench.plans import BASELINE, NGRAM
+from tests.support.bench.quiet_machine import made_machine
+from tests.support.bench.samples import FakeEngine
+from tests.support.store.samples import frame_of
 
 FAST_S, SLOW_S = 0.002, 0.006
 

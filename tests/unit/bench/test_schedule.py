@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from bench_plans import BASELINE, NGRAM, plans, started
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from specviz.bench.plan.plan import Grid, Plan
 from specviz.bench.plan.schedule import MIN_BLOCK, blocks, server_groups, stages, turns_of_arms
 from specviz.config import EngineKind
 from specviz.methods import Method
+from tests.support.bench.plans import BASELINE, NGRAM, plans, started
 
 at_once_counts = st.integers(1, 4)
 loads = st.builds(Load, st.integers(1, 64)) | st.builds(Load, request_rate=st.floats(0.1, 30.0))

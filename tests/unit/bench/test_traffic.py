@@ -9,12 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from bench_boards import assert_complete, ended, resumed, until
-from bench_plans import BASELINE, NGRAM, arm
-from bench_samples import FakeEngine, WhenAllAreAsked, conversations
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_samples import frame_of
 
 from specviz.bench.block import Block, Talk
 from specviz.bench.load.load import Load
@@ -31,6 +27,10 @@ from specviz.errors import UsageError
 from specviz.methods import Method
 from specviz.prompts.sets import Conversation
 from specviz.servers.kinds import server_spec
+from tests.support.bench.boards import assert_complete, ended, resumed, until
+from tests.support.bench.plans import BASELINE, NGRAM, arm
+from tests.support.bench.samples import FakeEngine, WhenAllAreAsked, conversations
+from tests.support.store.samples import frame_of
 
 RAMP = Traffic("ramp", ramp([1, 4, 1], 2), (0.0, 0.7, 1.3))
 EVERY_WAY = """

@@ -15,7 +15,7 @@ from specviz.checkpoints.check import check_pair, first_refusal
 from specviz.checkpoints.finding import Finding, Verdict
 from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET, MODELS
-from tests.unit.checkpoints.broken_heads import (
+from tests.support.broken_heads import (
     WEIGHTS,
     Entries,
     copied,

@@ -18,7 +18,7 @@ from specviz.checkpoints.files.safetensors import BITS, read_header
 from specviz.checkpoints.finding import Verdict
 from specviz.errors import UsageError
 from specviz.paths import DEMO_TARGET
-from tests.unit.checkpoints.broken_heads import copied, gguf, write
+from tests.support.broken_heads import copied, gguf, write
 
 SHORT = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import typer
 from jsonschema import Draft202012Validator
-from shipped_sample import by_load
 
 from specviz.commands.policy import parse_slo, policy
 from specviz.errors import UsageError
 from specviz.paths import DATA, PROJECT_ROOT
 from specviz.policy.file import read_policy
+from tests.support.store.shipped_sample import by_load
 
 app = typer.Typer()
 app.command()(policy)

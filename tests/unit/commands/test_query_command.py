@@ -13,7 +13,6 @@ import typer
 from rich.console import Console
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
-from store_samples import new_run, record, request_events
 from typer.testing import CliRunner
 
 from specviz.commands.query import query as command
@@ -29,6 +28,7 @@ from specviz.store.owner import Owner
 from specviz.store.runs.runs import read_requests
 from specviz.web import query
 from specviz.web.guard import Guard
+from tests.support.store.samples import new_run, record, request_events
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m<script>[red]x[/red]\u202egpj.\u200b\r\n\ttail\x00"
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from scripted_server import Script, serving
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
@@ -24,6 +23,7 @@ from specviz.store import StoreBusy
 from specviz.store import store as store_module
 from specviz.store.owner import Owner
 from specviz.web import servers
+from tests.support.servers.scripted_server import Script, serving
 
 SCHEMA = Path(__file__).parents[3] / "docs" / "schemas" / "servers.schema.json"
 APP_URL = "http://127.0.0.1:1"

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import yaml
-from deployments import METHOD_NAMES, PLACES, recorded, request
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from specviz.deploy.frameworks import launch_of, methods_of
 from specviz.deploy.launch import Launch
 from specviz.deploy.request import Request, Use
 from specviz.errors import UsageError
+from tests.support.deployments import METHOD_NAMES, PLACES, recorded, request
 
 SIZES = st.sampled_from([1, 1, 2, 4])
 

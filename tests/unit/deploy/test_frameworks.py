@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import yaml
-from deployments import request
 
 from specviz.deploy.framework import Framework
 from specviz.deploy.frameworks import framework_of, launch_of, methods_of
@@ -17,6 +16,7 @@ from specviz.methods import METHODS, VLLM, Method
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.vllm.command_line import speculative_config
 from specviz.servers.vllm.dialect import LAUNCHER
+from tests.support.deployments import request
 
 
 def after(launch: Launch, flag: str) -> str:

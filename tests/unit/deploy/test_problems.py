@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import product
 from urllib.parse import urlsplit
 
-from deployments import METHOD_NAMES, PLACES, request
-
 from specviz.deploy.frameworks import NAMES
 from specviz.deploy.problems import CIRCUMSTANCES, EFFECTS, known_problems, problems
 from specviz.deploy.request import Request, Use
 from specviz.deploy.versions import numbers
+from tests.support.deployments import METHOD_NAMES, PLACES, request
 
 
 def requests() -> list[Request]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from deployments import recorded, request
 
 from specviz.deploy.frameworks import launch_of, methods_of
+from tests.support.deployments import recorded, request
 
 pytestmark = [
     pytest.mark.slow,  # vLLM takes more than ten seconds to import

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from scripted_server import Script, serving
 
 from specviz.config import EngineKind
 from specviz.fleet.health import IDENTIFY_EVERY_S, WatchedServer, unexpected
 from specviz.methods import Method
+from tests.support.servers.scripted_server import Script, serving
 
 
 class Clock:

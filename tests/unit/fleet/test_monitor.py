@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from scripted_server import Script, serving
 
 from specviz.fleet.monitor import Monitor
+from tests.support.servers.scripted_server import Script, serving
 
 
 @pytest.fixture

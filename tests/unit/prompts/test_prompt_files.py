@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prompt_examples import BATCH, EXAMPLES, OPENAI, SPECVIZ, refusal, written
 
 from specviz.errors import UsageError
 from specviz.prompts.files import read_conversations
 from specviz.prompts.formats import FORMATS
+from tests.support.prompt_examples import BATCH, EXAMPLES, OPENAI, SPECVIZ, refusal, written
 
 USER = {"role": "user", "content": "Hi"}
 

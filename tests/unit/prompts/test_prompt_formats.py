@@ -6,7 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from prompt_examples import (
+
+from specviz.config import Message
+from specviz.prompts.files import read_conversations
+from specviz.prompts.formats import FORMATS, Conversation
+from tests.support.prompt_examples import (
     BATCH,
     EXAMPLES,
     OPENAI,
@@ -17,10 +21,6 @@ from prompt_examples import (
     refusal,
     written,
 )
-
-from specviz.config import Message
-from specviz.prompts.files import read_conversations
-from specviz.prompts.formats import FORMATS, Conversation
 
 
 def test_specviz(tmp_path: Path) -> None:

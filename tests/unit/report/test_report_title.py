@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from store_samples import new_run, record, request_events
 
 from specviz.config import EngineKind, RunConfig
 from specviz.methods import Method
 from specviz.report import export
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format
+from tests.support.store.samples import new_run, record, request_events
 
 
 def title_of(store: Store, path: Path, *methods: Method) -> str:

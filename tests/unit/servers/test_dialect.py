@@ -13,7 +13,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from scripted_server import Script, chunk, counts, serving, usage
 
 from specviz.config import EngineKind, Prompt, Sampling
 from specviz.errors import ServerStartFailed, UsageError
@@ -29,6 +28,7 @@ from specviz.servers.metrics import SpecCounters, read_counters
 from specviz.servers.timing.timed_server import TimedServer, open_timed_server
 from specviz.servers.vllm.dialect import LAUNCHER, VLLM
 from specviz.trace import Fidelity, Origin, Trace, fold
+from tests.support.servers.scripted_server import Script, chunk, counts, serving, usage
 
 PROMPT, SAMPLING = Prompt("hello"), Sampling(max_tokens=9)
 DONE = "[DONE]"

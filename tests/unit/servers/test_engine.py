@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scripted_server import CUT, STALL, Script, chunk, counts, serving, usage
 
 from specviz.config import Prompt, Sampling
 from specviz.errors import (
@@ -19,6 +18,7 @@ from specviz.errors import (
 from specviz.methods import Method
 from specviz.servers.client.engine import open_server
 from specviz.trace import Allowed, Event, Fidelity, Origin, Trace, Verdict, fold
+from tests.support.servers.scripted_server import CUT, STALL, Script, chunk, counts, serving, usage
 
 PROMPT = Prompt("hello")
 SAMPLING = Sampling(max_tokens=9)

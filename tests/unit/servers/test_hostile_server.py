@@ -11,19 +11,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from hostile_server import (
-    METRICS,
-    TRACED,
-    HostileServer,
-    Says,
-    answering,
-    ask,
-    repeating,
-    stream,
-    tokens,
-    traced,
-)
-from scripted_server import chunk, counts, usage
 
 from specviz.config import Prompt, Sampling
 from specviz.errors import MalformedReply, NotAnOpenAIServer, StreamBroken
@@ -36,6 +23,19 @@ from specviz.servers.trace_record import read_record
 from specviz.servers.vllm.dialect import VLLM
 from specviz.servers.vllm.metrics import parse_counters, parse_load, parse_prefix_caching
 from specviz.trace import Fidelity
+from tests.support.servers.hostile_server import (
+    METRICS,
+    TRACED,
+    HostileServer,
+    Says,
+    answering,
+    ask,
+    repeating,
+    stream,
+    tokens,
+    traced,
+)
+from tests.support.servers.scripted_server import chunk, counts, usage
 
 RECORD: dict[str, Any] = {
     "drafted": [11, 12],

@@ -6,10 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from hostile_server import HostileServer, answering, ask, stream, tokens
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_server import chunk, counts, usage
 
 from specviz.analysis.metrics import summarise
 from specviz.analysis.sample_metrics import metrics_of
@@ -19,6 +17,8 @@ from specviz.servers.timing.answer import read_answer, sample_of
 from specviz.servers.vllm.dialect import VLLM
 from specviz.trace import Fidelity, RequestFinished, RequestStarted, SpecTotals, fold
 from specviz.wire import event_from_dict, event_to_dict
+from tests.support.servers.hostile_server import HostileServer, answering, ask, stream, tokens
+from tests.support.servers.scripted_server import chunk, counts, usage
 
 
 def predicted(details: Any) -> str:

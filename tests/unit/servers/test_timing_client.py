@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_server import CUT, STALL, Script, chunk, counts, serving, usage
 
 from specviz.config import Message, Prompt, Sampling
 from specviz.errors import (
@@ -30,6 +29,7 @@ from specviz.servers.vllm.dialect import VLLM
 from specviz.servers.vllm.metrics import parse_prefix_caching
 from specviz.servers.vllm.tracing.keys import key_of
 from specviz.trace import Fidelity
+from tests.support.servers.scripted_server import CUT, STALL, Script, chunk, counts, serving, usage
 
 PROMPT = Prompt("hello")
 SAMPLING = Sampling(max_tokens=9)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from store_samples import new_run
-from test_store_benchmarks import begun, row, sample
-
 from specviz.analysis.benchmark.informative import Need
 from specviz.config import RunStatus
 from specviz.store import ArmRow, BenchmarkLog, RoundRow, Store
 from specviz.store.benchmarks.contents import read_contents
+from tests.support.store.samples import new_run
+from tests.unit.store.test_store_benchmarks import begun, row, sample
 
 PLAIN = ArmRow(0, "baseline", "vllm", "baseline", None, "m", None, None, None, None, None)
 EAGLE3 = replace(PLAIN, arm_index=1, name="eagle3 · K 3", method="eagle3", k=3)

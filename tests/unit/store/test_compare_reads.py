@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from store_samples import CONFIG, new_run, num_runs, record, request_events
 
 from specviz.config import Message, Prompt, RunStatus
 from specviz.prompts.sets import Conversation
@@ -21,6 +20,7 @@ from specviz.store.history.comparison import (
 )
 from specviz.store.runs.tables import insert, update
 from specviz.trace import Fidelity
+from tests.support.store.samples import CONFIG, new_run, num_runs, record, request_events
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 TALK = Conversation("talk", ("Hi", "And then?"), earlier=(Message("system", "Be brief."),))

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from store_samples import new_run, record, request_events
 
 from specviz.errors import StoreError
 from specviz.store import Store, migrations, open_store
@@ -21,6 +20,7 @@ from specviz.store.runs.tables import insert
 from specviz.store.shipped import REFUSAL, REGRESSION, SAMPLE, Shipped, read_recorded
 from specviz.store.shown import Shown, has_benchmarks, hides_sample
 from specviz.store.sql.sandbox import run_sql
+from tests.support.store.samples import new_run, record, request_events
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 BENCHMARK = {

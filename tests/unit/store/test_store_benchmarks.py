@@ -11,16 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_samples import (
-    frame_of,
-    moments,
-    new_run,
-    num_runs,
-    record,
-    request_events,
-    texts,
-    times_ms,
-)
 
 from specviz.analysis.sample_metrics import metrics_of
 from specviz.analysis.step_time.samples import mean_step_of
@@ -45,6 +35,16 @@ from specviz.store.history.history import read_history
 from specviz.store.history.line import Kind
 from specviz.store.runs.runs import read_group, read_run
 from specviz.trace import Fidelity
+from tests.support.store.samples import (
+    frame_of,
+    moments,
+    new_run,
+    num_runs,
+    record,
+    request_events,
+    texts,
+    times_ms,
+)
 
 SCHEMA_1 = Path(__file__).with_name("data") / "schema-1.duckdb.gz"
 HALF = "half \ud83d"

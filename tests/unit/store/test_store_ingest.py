@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from store_samples import new_run, num_runs, prompts, request_events, traces
 
 from specviz.config import Prompt, RunStatus
 from specviz.engines.replay import events_of
@@ -19,6 +18,7 @@ from specviz.remote.ingest import RemoteStore, post_run
 from specviz.store import RecordedRequest, RunSink, Store, recording_from_dict, recording_to_dict
 from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Trace, fold
+from tests.support.store.samples import new_run, num_runs, prompts, request_events, traces
 
 
 class App(HTTPServer):

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 
 import pytest
-from store_samples import frame_of, new_run, record, request_events, step
 
 from specviz.analysis.metrics import Metrics, summarise
 from specviz.config import Prompt, RunStatus
@@ -17,6 +16,7 @@ from specviz.store.file.writer import FLUSH_S
 from specviz.store.history.history import read_history
 from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Fidelity, RequestStarted, Step, StepsRevised, fold
+from tests.support.store.samples import frame_of, new_run, record, request_events, step
 
 
 def until(condition: Callable[[], bool], timeout_s: float = 10.0) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_samples import CONFIG, new_run
 
 from specviz.analysis.k.answers import Answer, Key
 from specviz.analysis.k.redraft import Redraft
@@ -27,6 +26,7 @@ from specviz.store.benchmarks.redrafts import (
 )
 from specviz.sweep.evidence import evidence
 from specviz.trace import Fidelity
+from tests.support.store.samples import CONFIG, new_run
 
 
 def at(temperature: float = 0.0, concurrency: int = 1) -> RunConfig:

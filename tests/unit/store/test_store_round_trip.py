@@ -10,8 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest import approx
-from round_trip import assert_round_trip
-from store_samples import new_run, prompts, record, request_events, runs, step, step_lists, traces
 
 from specviz.analysis.metrics import summarise
 from specviz.config import Prompt, Run, RunStatus
@@ -30,6 +28,17 @@ from specviz.trace import (
     StepsRevised,
     Trace,
     fold,
+)
+from tests.support.store.round_trip import assert_round_trip
+from tests.support.store.samples import (
+    new_run,
+    prompts,
+    record,
+    request_events,
+    runs,
+    step,
+    step_lists,
+    traces,
 )
 
 many = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))

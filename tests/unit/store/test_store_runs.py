@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from duckdb import DuckDBPyConnection
-from store_samples import frame_of, new_run, num_runs, record, request_events, step
 
 from specviz.config import Prompt, RunStatus
 from specviz.errors import StoreError
@@ -13,6 +12,7 @@ from specviz.store import Store
 from specviz.store.history.history import read_history
 from specviz.store.runs.runs import count_requests, read_group, read_run, read_titles, read_trace
 from specviz.trace import Fidelity, RequestStarted
+from tests.support.store.samples import frame_of, new_run, num_runs, record, request_events, step
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

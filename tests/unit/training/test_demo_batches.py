@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from head_samples import is_sorted
 
 from specviz.training.corpus import training_documents
 from specviz.training.stream.batches import (
@@ -21,6 +20,7 @@ from specviz.training.stream.batches import (
 from specviz.training.stream.encoding import Encoded
 from specviz.training.stream.writers import stream_batches
 from specviz.training.tokenizer import ASSISTANT, END, USER, chat_prompt, train_tokenizer
+from tests.support.training.head_samples import is_sorted
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from head_samples import KNOWN, NAMES, documents, tiny_head, tiny_target
 
 from specviz.paths import MODELS
 from specviz.training import record
@@ -16,6 +15,7 @@ from specviz.training.fit import Outcome
 from specviz.training.heads.evaluate import head_hits, rank_accuracy, true_ranks
 from specviz.training.heads.lesson import prepare
 from specviz.training.stream.encoding import Encoded
+from tests.support.training.head_samples import KNOWN, NAMES, documents, tiny_head, tiny_target
 
 
 def test_steps_advance_by_what_is_accepted() -> None:

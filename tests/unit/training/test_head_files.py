@@ -8,17 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from head_samples import (
-    HIDDEN,
-    KNOWN,
-    LAYERS,
-    NAMES,
-    VOCABULARY,
-    documents,
-    tiny_config,
-    tiny_head,
-    tiny_target,
-)
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -32,6 +21,17 @@ from specviz.training.heads.export import (
 from specviz.training.heads.heads import Eagle, Eagle3, Medusa
 from specviz.training.heads.lesson import prepare
 from specviz.training.heads.load import load_head
+from tests.support.training.head_samples import (
+    HIDDEN,
+    KNOWN,
+    LAYERS,
+    NAMES,
+    VOCABULARY,
+    documents,
+    tiny_config,
+    tiny_head,
+    tiny_target,
+)
 
 MLP = {"mlp.gate_proj": [24, 16], "mlp.up_proj": [24, 16], "mlp.down_proj": [16, 24]}
 

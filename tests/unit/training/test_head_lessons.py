@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from head_samples import LAYERS, documents, tiny_target
 
 from specviz.training.heads.lesson import prepare, read
+from tests.support.training.head_samples import LAYERS, documents, tiny_target
 
 
 def test_hidden_states_are_those_of_transformers() -> None:

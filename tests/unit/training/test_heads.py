@@ -6,14 +6,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from head_samples import (
-    KNOWN,
-    NAMES,
-    documents,
-    tiny_config,
-    tiny_head,
-    tiny_target,
-)
 from torch import Tensor, nn
 from transformers import LlamaForCausalLM
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
@@ -24,6 +16,14 @@ from specviz.training.heads.lesson import Lesson, gather_rows, prepare
 from specviz.training.heads.losses import divergence, eagle_loss, head_loss
 from specviz.training.stream.batches import pack
 from specviz.training.stream.encoding import Encoded
+from tests.support.training.head_samples import (
+    KNOWN,
+    NAMES,
+    documents,
+    tiny_config,
+    tiny_head,
+    tiny_target,
+)
 
 STEPS = 4
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from judged import SEEDS, code, document
 
 from specviz.training.corpus import Document
 from specviz.training.judging import process
@@ -19,6 +18,7 @@ from specviz.training.judging.names import needed_names
 from specviz.training.judging.process import Stopped, outcomes
 from specviz.training.judging.programs import normalised, program_of
 from specviz.training.judging.trials import trials_of
+from tests.support.training.judged import SEEDS, code, document
 
 CALL = [{"call": "f", "args": [], "kwargs": {}}]
 KINDS = (

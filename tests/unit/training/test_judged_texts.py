@@ -10,7 +10,6 @@ import pytest
 import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from judged import SEEDS, document
 
 from specviz.training.corpus import CATEGORIES, Document
 from specviz.training.judging.judge import verdicts
@@ -20,6 +19,7 @@ from specviz.training.judging.summary import wrong_summary
 from specviz.training.judging.verdict import ENDS, NAMES, RIGHT, Answer
 from specviz.training.judging.wording import wrong_answer, wrong_translation
 from specviz.training.texts import short_qa, translation
+from tests.support.training.judged import SEEDS, document
 
 TEXTS = [category for category in CATEGORIES if category != "code_generation"]
 RIGHT_RULES = {

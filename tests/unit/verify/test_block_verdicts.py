@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from evidence_made import judged, traced
-
 from specviz.trace import Step, Verdict
 from specviz.verify.checks.verdicts import contradictions
+from tests.support.evidence_made import judged, traced
 
 
 def found(*tokens: Any, blockwise: bool = True) -> list[str]:

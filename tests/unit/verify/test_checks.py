@@ -6,22 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from evidence_made import (
-    AGREES,
-    BASELINE,
-    DRAWN_STEP,
-    GAPS,
-    GREEDY_STEP,
-    PROMPTS,
-    SPECULATING,
-    answered,
-    judged,
-    plain,
-    server,
-    speculated,
-    timed,
-    traced,
-)
 
 from specviz.servers.metrics import RequestTimes, SpecCounters
 from specviz.servers.vllm.verifier import verifier as named_rule
@@ -38,6 +22,22 @@ from specviz.verify.checks.verdicts import verdicts
 from specviz.verify.checks.verifier import verifier
 from specviz.verify.evidence import Greedy, Speculated, Timing
 from specviz.verify.finding import Finding, Outcome, exit_code
+from tests.support.evidence_made import (
+    AGREES,
+    BASELINE,
+    DRAWN_STEP,
+    GAPS,
+    GREEDY_STEP,
+    PROMPTS,
+    SPECULATING,
+    answered,
+    judged,
+    plain,
+    server,
+    speculated,
+    timed,
+    traced,
+)
 
 INFERRED = replace(traced(), fidelity=Fidelity.INFERRED)
 UNTRACED = server(speculates=True, tracing=False, tracing_reason="no plugin")

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from exchange_samples import filled
 from streamlit.testing.v1 import AppTest
 
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format, Imported, export
 from specviz.views.shared.exchange import NOT_GIVEN, _imported
 from specviz.views.shared.export_file import ExportFile
+from tests.support.store.exchange_samples import filled
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from benchmark_options import measured, option
 
 from specviz.analysis.advisor.branches import Speculate
 from specviz.analysis.advisor.deployment import Deployment, KnownFacts, deployment_of
@@ -17,6 +16,7 @@ from specviz.analysis.advisor.recommend import Recommendation, recommend
 from specviz.analysis.advisor.sentences import certainty, decision, figure_text, gain_of, headline
 from specviz.errors import UsageError
 from specviz.methods import Method
+from tests.support.analysis.benchmark_options import measured, option
 
 ON = Deployment(gpu_utilization=0.3, output_tokens=300, draft_fits=True)
 EAGLE = replace(ON, target_swapped=False, spare_memory_gb=20)

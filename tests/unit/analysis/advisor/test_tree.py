@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 
 import pytest
-from benchmark_options import measured, option
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from specviz.analysis.advisor.questions import INPUT_OF, answered
 from specviz.analysis.advisor.rules import rule
 from specviz.analysis.advisor.tree import grow, leading_to, rules_alone
 from specviz.errors import UsageError
+from tests.support.analysis.benchmark_options import measured, option
 
 ON = Deployment(gpu_utilization=0.3, output_tokens=300, draft_fits=True)
 """The three that must hold for speculation."""

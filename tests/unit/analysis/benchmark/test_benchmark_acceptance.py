@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from benchmark_frames import SOME, frame, request, results
 from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.analysis.benchmark.acceptance import acceptance
 from specviz.analysis.benchmark.results import Acceptance
+from tests.support.analysis.benchmark_frames import SOME, frame, request, results
 
 Step = tuple[int, int]  # drafted, accepted
 

@@ -14,11 +14,6 @@ from types import FunctionType
 from typing import Any
 
 import pytest
-import test_benchmark_acceptance as acceptance_tests
-import test_benchmark_quantiles as quantiles_tests
-import test_benchmark_speedup as speedup_tests
-import test_benchmark_summary as summary_tests
-import test_benchmark_throughput as throughput_tests
 
 from specviz.analysis import interval
 from specviz.analysis.benchmark import (
@@ -33,6 +28,11 @@ from specviz.analysis.benchmark import (
 from specviz.analysis.benchmark import (
     list_columns as ragged,
 )
+from tests.unit.analysis.benchmark import test_benchmark_acceptance as acceptance_tests
+from tests.unit.analysis.benchmark import test_benchmark_quantiles as quantiles_tests
+from tests.unit.analysis.benchmark import test_benchmark_speedup as speedup_tests
+from tests.unit.analysis.benchmark import test_benchmark_summary as summary_tests
+from tests.unit.analysis.benchmark import test_benchmark_throughput as throughput_tests
 
 FUTURE = __future__.annotations.compiler_flag
 

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
-from benchmark_frames import request, results
 from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.analysis.benchmark.list_columns import differences
 from specviz.analysis.benchmark.quantiles import quantiles, too_few
+from tests.support.analysis.benchmark_frames import request, results
 
 
 def test_quantiles_are_interpolated() -> None:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmark_frames import ARMS, SOME, arm, frame, request, results
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from specviz.analysis.benchmark.results import Cell, Speedup
 from specviz.analysis.benchmark.speedup import paired, speedup
+from tests.support.analysis.benchmark_frames import ARMS, SOME, arm, frame, request, results
 
 Times = list[tuple[float, float]]  # baseline, method; one pair per prompt
 

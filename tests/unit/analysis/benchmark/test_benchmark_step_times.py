@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from benchmark_frames import request, results
 
 from specviz.analysis.benchmark.results import Cell
+from tests.support.analysis.benchmark_frames import request, results
 
 PLAIN = dict(draft_ms=0.0, overlapped_draft_ms=0.0, verify_ms=81.0)
 DRAFTED = dict(

@@ -8,12 +8,21 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from benchmark_frames import ARMS, SOME, arm, failed, frame, request, results, round_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.analysis.benchmark.results import Slo
 from specviz.analysis.benchmark.summary import summarise
+from tests.support.analysis.benchmark_frames import (
+    ARMS,
+    SOME,
+    arm,
+    failed,
+    frame,
+    request,
+    results,
+    round_of,
+)
 
 DRAFTED: dict[str, Any] = dict(per_step_accepted=[2, 0], per_step_drafted=[3, 3])
 COUNTED: dict[str, Any] = dict(server_drafts=2, server_draft_tokens=6, server_accepted_tokens=2)

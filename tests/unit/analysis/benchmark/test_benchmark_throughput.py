@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from benchmark_frames import frame, request, results
 
 from specviz.analysis.benchmark.goodput import met
 from specviz.analysis.benchmark.results import Slo
 from specviz.analysis.benchmark.throughput import wall_s
+from tests.support.analysis.benchmark_frames import frame, request, results
 
 
 def test_blocks_are_measured_one_by_one() -> None:

@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 
 import pytest
-from cost_cells import SPEEDUP, cell, results
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +21,7 @@ from specviz.analysis.cost.basis import (
 )
 from specviz.analysis.cost.load import break_even, break_even_text, cost_curve
 from specviz.errors import UsageError
+from tests.support.analysis.cost_cells import SPEEDUP, cell, results
 
 
 def test_a_measured_rate_has_the_relative_interval_of_its_speedup() -> None:

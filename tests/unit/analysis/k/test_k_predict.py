@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from k_answers import Price, independent, redrafts, timed
 
 from specviz.analysis.interval import student_quantile
 from specviz.analysis.k.answers import Answer, by_key, drafting_step, step_ms
@@ -17,6 +16,7 @@ from specviz.analysis.k.predict import Estimate, predict
 from specviz.analysis.k.redraft import Redraft
 from specviz.analysis.k.step_cost import StepCost, fit_step_cost
 from specviz.analysis.theory import theory
+from tests.support.analysis.k_answers import Price, independent, redrafts, timed
 
 LARGEST = 15
 PRICE = Price()

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from k_answers import Price, decode, redrafts, timed
 
 from specviz.analysis.k.redraft import (
     Redraft,
@@ -16,6 +15,7 @@ from specviz.analysis.k.redraft import (
     mean_acceptance_length,
     steps_at,
 )
+from tests.support.analysis.k_answers import Price, decode, redrafts, timed
 
 
 @given(redrafts())

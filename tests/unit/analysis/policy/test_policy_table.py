@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sweeps import accepted, family, sweep
 
 from specviz.analysis.benchmark.results import Slo
 from specviz.analysis.k.selection import not_worse
@@ -18,6 +17,7 @@ from specviz.analysis.policy.table import PolicyTable, at_any_temperature, polic
 from specviz.errors import UsageError
 from specviz.policy.file import parse_policy, policy_toml
 from specviz.policy.policy import Basis
+from tests.support.analysis.sweeps import accepted, family, sweep
 
 KS = (1, 3, 5)
 GRID = [(t, c) for t in (0.0, 0.7) for c in (1, 4, 16)]

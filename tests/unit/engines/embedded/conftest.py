@@ -2,7 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 import torch
-from tiny_family import TinyFamily
+
+from tests.support.embedded.tiny_family import TinyFamily
 
 
 @pytest.fixture(scope="session")

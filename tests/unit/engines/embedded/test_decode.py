@@ -11,7 +11,6 @@ from functools import cache
 
 import pytest
 import torch
-from tiny_models import CPU, load_tiny, save_tiny
 
 from specviz.config import Sampling
 from specviz.engines.embedded.decode import Decoder, Round
@@ -23,6 +22,7 @@ from specviz.engines.embedded.sampler import Sampler
 from specviz.methods import METHODS, Method
 from specviz.paths import DEMO_TARGET
 from specviz.prompts.shipped import CATEGORIES, load_prompts
+from tests.support.embedded.tiny_models import CPU, load_tiny, save_tiny
 
 TOKENS = 24
 NEAR_TIE = 0.1

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tiny_models import CPU, load_tiny, save_tiny
 
 from specviz.config import Prompt, Sampling
 from specviz.engines.embedded.engine import EmbeddedEngine
@@ -28,6 +27,7 @@ from specviz.trace import (
     Verdict,
     fold,
 )
+from tests.support.embedded.tiny_models import CPU, load_tiny, save_tiny
 
 PROMPT = Prompt("Order 3, 148, 108.")
 ROOM = 128

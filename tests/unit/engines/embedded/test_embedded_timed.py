@@ -6,7 +6,6 @@ import asyncio
 import time
 
 import pytest
-from tiny_models import load_tiny, save_eagle, save_medusa, save_tiny
 
 from specviz.analysis.metrics import summarise
 from specviz.analysis.sample_metrics import metrics_of
@@ -21,6 +20,7 @@ from specviz.errors import RequestRefused
 from specviz.methods import Method
 from specviz.paths import DEMO_TARGET
 from specviz.trace import Fidelity, RequestStarted, Step, fold
+from tests.support.embedded.tiny_models import load_tiny, save_eagle, save_medusa, save_tiny
 
 PROMPT = Prompt("Order 3, 148, 108.")
 SAMPLING = Sampling(temperature=0.8, max_tokens=40, seed=3)

@@ -13,10 +13,18 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from exactness import Check
-from tiny_family import CASES, Case, Tally, TinyFamily, check_case, decode, sampler_of
 
 from specviz.methods import Method
+from tests.support.embedded.exactness import Check
+from tests.support.embedded.tiny_family import (
+    CASES,
+    Case,
+    Tally,
+    TinyFamily,
+    check_case,
+    decode,
+    sampler_of,
+)
 
 SAMPLES = 4_000
 MANY = 100_000

@@ -10,7 +10,8 @@ is broken, with half as many samples as `SAMPLES`.
 from __future__ import annotations
 
 import pytest
-from exactness import CHAIN, DEEP, TREE, problem
+
+from tests.support.embedded.exactness import CHAIN, DEEP, TREE, problem
 
 SAMPLES = 20_000
 MANY = 100_000

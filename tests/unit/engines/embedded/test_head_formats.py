@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny_models import KINDS, save_tiny
 
 from specviz.checkpoints.check import check_pair
 from specviz.checkpoints.convert import convert
@@ -21,6 +20,7 @@ from specviz.methods import Method
 from specviz.paths import DEMO_TARGET, MODELS
 from specviz.prompts.shipped import load_prompts
 from specviz.trace import Step, TokenDecision
+from tests.support.embedded.tiny_models import KINDS, save_tiny
 
 OWN, SPECULATORS = MODELS / "demo-eagle3", MODELS / "demo-eagle3-speculators"
 WEIGHTS = "model.safetensors"

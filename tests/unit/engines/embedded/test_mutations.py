@@ -7,14 +7,14 @@ is no longer there the test says so.
 from __future__ import annotations
 
 import pytest
-from exactness import CHAIN, TREE, Check, Shape, problem
-from model_checks import mutate
-from tiny_family import Case, TinyFamily, check_case
 
 from specviz.engines.embedded import verify as verify_module
 from specviz.engines.embedded.decode import Decoder
 from specviz.engines.embedded.proposers.chain_builder import ChainBuilder
 from specviz.methods import Method
+from tests.support.embedded.exactness import CHAIN, TREE, Check, Shape, problem
+from tests.support.embedded.model_checks import mutate
+from tests.support.embedded.tiny_family import Case, TinyFamily, check_case
 
 SAMPLES = 10_000
 CERTAIN = 1e-8

@@ -6,14 +6,14 @@ from collections import Counter
 
 import pytest
 import torch
-from exactness import ALPHA, compare, joint_distribution
 from hypothesis import given
 from hypothesis import strategies as st
-from model_checks import unhurried
-from tiny_models import CPU
 
 from specviz.config import Sampling
 from specviz.engines.embedded.sampler import Sampler, most_likely, nucleus
+from tests.support.embedded.exactness import ALPHA, compare, joint_distribution
+from tests.support.embedded.model_checks import unhurried
+from tests.support.embedded.tiny_models import CPU
 
 SAMPLES = 100_000
 PROBS = torch.tensor([0.4, 0.25, 0.15, 0.1, 0.07, 0.03])

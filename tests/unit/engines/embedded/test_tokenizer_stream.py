@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model_checks import unhurried
 
 from specviz.config import Prompt
 from specviz.engines.embedded.tokenizer import ChatTokenizer, TextStream
 from specviz.errors import UsageError
 from specviz.paths import DEMO_TARGET
+from tests.support.embedded.model_checks import unhurried
 
 UNFINISHED = "\ufffd"
 

@@ -8,8 +8,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from model_checks import unhurried
-from tiny_models import CPU
 from torch import Tensor
 
 from specviz.config import Sampling
@@ -25,6 +23,8 @@ from specviz.engines.embedded.verify import (
     without,
 )
 from specviz.trace import ROOT, Origin, Verdict
+from tests.support.embedded.model_checks import unhurried
+from tests.support.embedded.tiny_models import CPU
 
 VOCABULARY = 7
 

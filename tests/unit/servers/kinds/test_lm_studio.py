@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from hostile_server import ask
-from kind_pages import answering, lm_studio
-from scripted_server import chunk, usage
 
 from specviz.analysis.metrics import summarise
 from specviz.trace import Fidelity, SpecTotals
+from tests.support.servers.hostile_server import ask
+from tests.support.servers.kind_pages import answering, lm_studio
+from tests.support.servers.scripted_server import chunk, usage
 
 STATS: dict[str, Any] = {
     "tokens_per_second": 51.4,

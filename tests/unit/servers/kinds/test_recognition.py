@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import httpx2
 import pytest
-from hostile_server import HostileServer, Says
-from kind_pages import PAGES, models, page
 
 from specviz.servers.client.probe import FoundServer
 from specviz.servers.dialect import Dialect
 from specviz.servers.kinds import KINDS, OPENAI
 from specviz.servers.tensorrt_llm.dialect import TENSORRT_LLM
 from specviz.servers.vllm.dialect import VLLM
+from tests.support.servers.hostile_server import HostileServer, Says
+from tests.support.servers.kind_pages import PAGES, models, page
 
 SERVERS: dict[Dialect, dict[str, Says]] = {
     **{kind: PAGES[kind.engine] for kind in KINDS if kind.engine in PAGES},

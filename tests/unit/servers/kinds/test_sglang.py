@@ -7,16 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hostile_server import HostileServer, Says, ask, stream
 from hypothesis import given
 from hypothesis import strategies as st
-from kind_pages import (
-    SGLANG_METRICS,
-    answering,
-    sglang,
-    sglang_details,
-    sglang_stream,
-)
 
 from specviz.analysis.metrics import summarise
 from specviz.analysis.sample_metrics import metrics_of
@@ -27,6 +19,14 @@ from specviz.servers.sglang.chunk_extras import proven_counts
 from specviz.servers.sglang.dialect import SGLANG
 from specviz.servers.timing.answer import read_answer, sample_of
 from specviz.trace import Fidelity, Origin
+from tests.support.servers.hostile_server import HostileServer, Says, ask, stream
+from tests.support.servers.kind_pages import (
+    SGLANG_METRICS,
+    answering,
+    sglang,
+    sglang_details,
+    sglang_stream,
+)
 
 SIZES = (1, 4, 1, 3, 2)
 """Of the chunks: the prompt's step, then steps that accepted 3, 0, 2 and 1 of 3 tokens."""

@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hostile_server import HostileServer, ask, stream
-from kind_pages import TENSORRT_LLM_METRICS, answering, tensorrt_llm, tensorrt_llm_chunk
-from scripted_server import usage
 
 from specviz.analysis.metrics import summarise
 from specviz.analysis.sample_metrics import metrics_of
@@ -19,6 +16,14 @@ from specviz.servers.tensorrt_llm.dialect import TENSORRT_LLM
 from specviz.servers.timing.answer import read_answer, sample_of
 from specviz.servers.timing.timed_server import TimedServer
 from specviz.trace import Fidelity, SpecTotals
+from tests.support.servers.hostile_server import HostileServer, ask, stream
+from tests.support.servers.kind_pages import (
+    TENSORRT_LLM_METRICS,
+    answering,
+    tensorrt_llm,
+    tensorrt_llm_chunk,
+)
+from tests.support.servers.scripted_server import usage
 
 LINES = [
     tensorrt_llm_chunk("a", 1.0),

@@ -3,14 +3,13 @@ real one."""
 
 from __future__ import annotations
 
-from hostile_server import HostileServer, ask
-from kind_pages import TRITON_METRICS, answering, triton
-from scripted_server import chunk, usage
-
 from specviz.analysis.metrics import summarise
 from specviz.servers.capabilities import Capabilities
 from specviz.servers.triton.dialect import TRITON
 from specviz.trace import Fidelity
+from tests.support.servers.hostile_server import HostileServer, ask
+from tests.support.servers.kind_pages import TRITON_METRICS, answering, triton
+from tests.support.servers.scripted_server import chunk, usage
 
 
 async def test_it_says_nothing_of_its_version_or_of_what_drafts() -> None:

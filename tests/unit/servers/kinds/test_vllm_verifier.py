@@ -6,14 +6,14 @@ import json
 from typing import Any
 
 import pytest
-from hostile_server import HANDSHAKE, METRICS, HostileServer
-from kind_pages import vllm
 
 from specviz.config import EngineKind, RunConfig
 from specviz.methods import Method
 from specviz.opening import _completed
 from specviz.servers.capabilities import Capabilities
 from specviz.servers.client.engine import ServerEngine
+from tests.support.servers.hostile_server import HANDSHAKE, METRICS, HostileServer
+from tests.support.servers.kind_pages import vllm
 
 
 async def capabilities(**said: Any) -> Capabilities:

@@ -11,7 +11,6 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_server import Script, chunk, serving, usage
 
 from specviz.config import Prompt, Sampling
 from specviz.methods import Method
@@ -25,6 +24,7 @@ from specviz.servers.llama_cpp.dialect import LLAMA_CPP
 from specviz.servers.llama_cpp.identify import identify
 from specviz.servers.timing.timed_server import TimedServer
 from specviz.trace import Fidelity, Origin, StepsRevised, Trace, fold
+from tests.support.servers.scripted_server import Script, chunk, serving, usage
 
 PROMPT, SAMPLING = Prompt("hello"), Sampling(max_tokens=9)
 SPECULATING = Capabilities(speculates=True, counts_tokens=True)

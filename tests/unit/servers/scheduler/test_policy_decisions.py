@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from policy_samples import POLICY, Params
 
 from specviz.servers.vllm.scheduler.decision import ASKED, Decider, Decision
 from specviz.servers.vllm.scheduler.wishes import why_refused
+from tests.support.servers.policy_samples import POLICY, Params
 
 
 def decided(params: Params, running: int = 1) -> Decision:

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from policy_samples import POLICY, Params
 
 from specviz.errors import UsageError
 from specviz.servers.vllm.scheduler.decision import ASKED
@@ -23,6 +22,7 @@ from specviz.servers.vllm.scheduler.scheduler import (
 )
 from specviz.servers.vllm.tracing.keys import new_key
 from specviz.servers.vllm.tracing.spool import FOLDER_VARIABLE
+from tests.support.servers.policy_samples import POLICY, Params
 
 K = 5
 

@@ -11,11 +11,11 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from valueless import KEYS, meta, steps
 
 from specviz.servers.vllm.tracing.v2 import recorder
 from specviz.servers.vllm.tracing.v2.device import Gpu
 from specviz.servers.vllm.tracing.v2.recorder import StepCopy
+from tests.support.v2.valueless import KEYS, meta, steps
 
 
 @pytest.mark.parametrize("rule", ["standard", "block", "synthetic", "fly"])

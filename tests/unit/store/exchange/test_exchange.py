@@ -11,11 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from exchange_samples import HOSTILE, filled, put_anything
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from round_trip import assert_equal_rows, assert_round_trip
-from store_samples import frame_of, new_run, prompts, record, request_events, runs, traces
 
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
@@ -23,6 +20,17 @@ from specviz.store.exchange import Format, export, import_file
 from specviz.store.exchange.csv_file import cell
 from specviz.trace import fold
 from specviz.wire import event_from_dict
+from tests.support.store.exchange_samples import HOSTILE, filled, put_anything
+from tests.support.store.round_trip import assert_equal_rows, assert_round_trip
+from tests.support.store.samples import (
+    frame_of,
+    new_run,
+    prompts,
+    record,
+    request_events,
+    runs,
+    traces,
+)
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 import typer
-from exchange_samples import HOSTILE, filled
-from round_trip import assert_equal_rows
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
@@ -28,6 +26,8 @@ from specviz.store.secret import read_secret
 from specviz.web import exchange, guard
 from specviz.web.guard import Guard
 from specviz.web.rules import Rule, Who
+from tests.support.store.exchange_samples import HOSTILE, filled
+from tests.support.store.round_trip import assert_equal_rows
 
 app = typer.Typer()
 app.command("export")(export)

@@ -12,13 +12,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from exchange_samples import filled
-from store_samples import frame_of
 
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format, ImportLabels, export, import_file, lines_read
 from specviz.store.exchange.exported_tables import EXPORTED_TABLES
+from tests.support.store.exchange_samples import filled
+from tests.support.store.samples import frame_of
 
 Rows = list[dict[str, Any]]
 

@@ -14,14 +14,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from exchange_samples import filled
-from guidellm_samples import report
-from store_samples import frame_of
 
 from specviz.errors import UsageError
 from specviz.store import Store, migrations, open_store
 from specviz.store.exchange import Format, expansion, export, import_file
 from specviz.store.file import work_folder
+from tests.support.store.exchange_samples import filled
+from tests.support.store.guidellm_samples import report
+from tests.support.store.samples import frame_of
 
 MEGABYTE = "x" * 1_000_000
 

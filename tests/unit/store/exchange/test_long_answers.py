@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from store_samples import new_run
 
 from specviz.config import Prompt, RunStatus
 from specviz.store import open_store
@@ -14,6 +13,7 @@ from specviz.store.exchange import Format, export, import_file, portions
 from specviz.store.file import database
 from specviz.store.runs.run_json import RecordedRequest
 from specviz.trace import EmittedToken, Fidelity, Origin, RequestFinished, RequestStarted, Step
+from tests.support.store.samples import new_run
 
 ANSWERS, LENGTH = 30, 1_000_000
 """Together 30 MB, as text of the answers and again in their steps."""

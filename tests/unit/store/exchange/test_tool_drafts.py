@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from store_samples import frame_of
 
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
@@ -23,6 +22,7 @@ from specviz.store.exchange import Format, ImportLabels, export, import_file
 from specviz.store.exchange.results.draft_steps import DraftStep, totals_of_steps
 from specviz.store.history.drafts import read_drafts, read_logged_steps, replayed
 from specviz.trace import Origin, Verdict
+from tests.support.store.samples import frame_of
 
 DATA = Path(__file__).parents[1] / "data"
 VLLM = DATA / "vllm-bench-serve-speculating.json"

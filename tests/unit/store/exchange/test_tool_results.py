@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from guidellm_samples import report
-from store_samples import frame_of
 
 from specviz.errors import UsageError
 from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.exchange import Imported, ImportLabels, import_file
+from tests.support.store.guidellm_samples import report
+from tests.support.store.samples import frame_of
 
 DATA = Path(__file__).parents[1] / "data"
 PLAIN = DATA / "vllm-bench-serve-plain.json"

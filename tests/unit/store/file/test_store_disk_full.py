@@ -5,7 +5,7 @@ The kernel then fails writes with EFBIG where a full disk says ENOSPC; DuckDB tr
 
 from pathlib import Path
 
-from store_samples import run_python
+from tests.support.children import run_python
 
 SETUP = """
     import os, random, resource, string, time
@@ -17,7 +17,7 @@ SETUP = """
     from specviz.store.file import database
     from specviz.store.runs.runs import read_trace
     from specviz.trace import fold
-    from store_samples import new_run, record, request_events, step
+    from tests.support.store.samples import new_run, record, request_events, step
 
     path = Path(sys.argv[1])
     def limit(num_bytes):

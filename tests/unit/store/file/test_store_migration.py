@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from store_samples import frame_of, new_run, num_runs, record, request_events, step
 
 from specviz.analysis.benchmark.disturbance import disturbance_of, in_figures
 from specviz.analysis.k.redraft import Redraft
@@ -28,6 +27,7 @@ from specviz.trace import (
     Span,
     fold,
 )
+from tests.support.store.samples import frame_of, new_run, num_runs, record, request_events, step
 
 DATA = Path(__file__).parents[1] / "data"
 SCHEMAS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]

@@ -10,16 +10,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from store_samples import (
-    frame_of,
-    new_run,
-    num_runs,
-    program,
-    record,
-    request_events,
-    run_python,
-    step,
-)
 
 from specviz.config import RunStatus
 from specviz.errors import StoreError
@@ -28,6 +18,15 @@ from specviz.store.file.database import SETTINGS
 from specviz.store.owner import sidecar
 from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Fidelity, RequestStarted
+from tests.support.children import environment, program, run_python
+from tests.support.store.samples import (
+    frame_of,
+    new_run,
+    num_runs,
+    record,
+    request_events,
+    step,
+)
 
 OPEN_ELSEWHERE = """
     from pathlib import Path
@@ -222,7 +221,7 @@ def test_after_kill_9_the_run_is_partial_with_the_steps_that_were_flushed(path: 
                 from pathlib import Path
                 from specviz.config import Prompt, RunStatus
                 from specviz.store import open_store
-                from store_samples import new_run, record, request_events, step
+                from tests.support.store.samples import new_run, record, request_events, step
                 store = open_store(Path(sys.argv[1]))
                 store.announce("http://127.0.0.1:1")
                 record(store, new_run(run_id="before"), request_events(3, "before"))
@@ -237,6 +236,7 @@ def test_after_kill_9_the_run_is_partial_with_the_steps_that_were_flushed(path: 
             """),
             str(path),
         ],
+        env=environment(),
         stdout=subprocess.PIPE,
         text=True,
     )

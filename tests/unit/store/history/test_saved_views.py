@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from history_samples import put
-from test_store_history_groups import RUNS
 
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format, export, import_file
 from specviz.store.history.saved_views import MAX_CHARACTERS, put_view, settings_of
 from specviz.store.saved import VIEWS, Saved, read_saved
+from tests.support.store.history_samples import put
+from tests.unit.store.history.test_store_history_groups import RUNS
 
 AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
 SETTINGS = {"runs_methods": ["ngram"], "runs_text": "'; DROP TABLE saved_views; --", "runs_x": "한"}

@@ -8,7 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from history_samples import NOON, MadeLine, put, store_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from specviz.store.history.filter import HistoryFilter, read_choices
 from specviz.store.history.history import Order, has_history, read_history, read_run_ids
 from specviz.store.history.line import Item, Kind
 from specviz.store.history.size import FileSize, Share, file_size_of, read_share, share_text
+from tests.support.store.history_samples import NOON, MadeLine, put, store_run
 
 METHODS = ("ngram", "eagle3", "medusa")
 MODELS, SERVERS = ("llama", "qwen"), ("in the app", "http://a:1", "http://b:2")

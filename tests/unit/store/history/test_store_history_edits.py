@@ -7,8 +7,6 @@ from datetime import datetime, timedelta
 
 import pytest
 from duckdb import DuckDBPyConnection
-from history_samples import NOON, MadeLine, insert_benchmark, put, store_run
-from store_samples import frame_of, new_run, num_runs
 
 from specviz.errors import UsageError
 from specviz.store import Store
@@ -20,6 +18,8 @@ from specviz.store.history.history import read_history
 from specviz.store.history.line import HistoryRow, Item, Kind
 from specviz.store.runs.runs import read_run
 from specviz.store.runs.tables import insert
+from tests.support.store.history_samples import NOON, MadeLine, insert_benchmark, put, store_run
+from tests.support.store.samples import frame_of, new_run, num_runs
 
 RUN, BENCHMARK = Item(Kind.RUN, "run"), Item(Kind.BENCHMARK, "b")
 ELSEWHERE = Item(Kind.TOOL_RESULT, "e")

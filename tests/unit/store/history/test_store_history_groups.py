@@ -10,10 +10,8 @@ from hashlib import md5
 from pathlib import Path
 
 import pytest
-from history_samples import NOON, MadeLine, put
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_samples import new_run
 
 from specviz.errors import UsageError
 from specviz.store import Store, open_store
@@ -22,6 +20,8 @@ from specviz.store.history.filter import HistoryFilter
 from specviz.store.history.history import Order, read_history, read_run_ids
 from specviz.store.history.line import HistoryRow, Item, Kind
 from specviz.store.history.prompts import read_prompts
+from tests.support.store.history_samples import NOON, MadeLine, put
+from tests.support.store.samples import new_run
 
 METHODS, TAGS = ("baseline", "eagle3", "ngram"), ("nightly", "%")
 PROMPTS = ("Merge two lists", "한국어", "'; DROP TABLE runs; --", "merge")

@@ -7,7 +7,6 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from made_answers import fill
 
 from specviz.analysis.plot_choice import PlotKind, fits, plot_columns
 from specviz.errors import UsageError
@@ -16,6 +15,7 @@ from specviz.store.sql.question_filter import QuestionFilter, filtered_sql
 from specviz.store.sql.questions import Question, answer_of, question, question_groups
 from specviz.store.sql.result import SqlResult
 from specviz.store.sql.sandbox import run_sql
+from tests.support.sql.made_answers import fill
 
 ALL = [one for group in question_groups() for one in group.questions]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from store_samples import frame_of
 
 from specviz.errors import UsageError
 from specviz.store import Store
 from specviz.store.saved import QUERIES, delete_saved, read_saved, rename_saved
 from specviz.store.sql.saved_queries import put_query
 from specviz.store.sql.schema import read_schema
+from tests.support.store.samples import frame_of
 
 AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
 HOSTILE = "<img src=x onerror=alert(1)> '; DROP TABLE runs; --"

@@ -16,15 +16,16 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hostile_bombs import STUBBORN
-from reading_statements import READING
-from store_samples import new_run, record, request_events, run_python
 
 from specviz.errors import StoreError, UsageError
 from specviz.store import Store, open_store
 from specviz.store.sql import child, processes
 from specviz.store.sql.result import Column, SqlResult, document
 from specviz.store.sql.sandbox import run_sql
+from tests.support.children import run_python
+from tests.support.sql.hostile.bombs import STUBBORN
+from tests.support.sql.reading_statements import READING
+from tests.support.store.samples import new_run, record, request_events
 
 RUNS = 3
 LONG = "SELECT count(*) FROM range(30000) a, range(20000) b WHERE hash(a.range + b.range) = 0"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hostile_batch import outcomes
-from hostile_bombs import BOMBS
-from hostile_statements import REFUSED
+
+from tests.support.sql.hostile.batch import outcomes
+from tests.support.sql.hostile.bombs import BOMBS
+from tests.support.sql.hostile.statements import REFUSED
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from shipped_sample import by_load
 from streamlit.testing.v1 import AppTest
 
 from specviz import runtime
 from specviz.store.shipped import SAMPLE
 from specviz.views.k import controls
 from specviz.views.shared.benchmark.choice import Offered
+from tests.support.store.shipped_sample import by_load
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from model_checks import branch, trees, unhurried
 from torch import Tensor
 
 from specviz.engines.embedded.attention import (
@@ -17,6 +16,7 @@ from specviz.engines.embedded.attention import (
     tree_layout,
 )
 from specviz.engines.embedded.kv_cache import BLOCK
+from tests.support.embedded.model_checks import branch, trees, unhurried
 
 LIKE = torch.zeros(1)
 

@@ -10,8 +10,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from model_checks import assert_close, branch, tokens, trees, unhurried
-from tiny_models import CPU, KINDS, load_tiny, save_tiny
 
 from specviz.engines.embedded.compiled import library as library_module
 from specviz.engines.embedded.compiled.library import OFF, library
@@ -20,6 +18,8 @@ from specviz.engines.embedded.model import Llama, load_model
 from specviz.engines.embedded.norm import rms_norm
 from specviz.paths import DEMO_TARGET
 from specviz.trace import ROOT
+from tests.support.embedded.model_checks import assert_close, branch, tokens, trees, unhurried
+from tests.support.embedded.tiny_models import CPU, KINDS, load_tiny, save_tiny
 
 compiled = pytest.mark.skipif(library() is None, reason="no g++ here")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from model_checks import unhurried
-from tiny_models import CPU
 
 from specviz.engines.embedded.kv_cache import BLOCK, FIRST_CAPACITY, KVCache
+from tests.support.embedded.model_checks import unhurried
+from tests.support.embedded.tiny_models import CPU
 
 
 def new_cache() -> KVCache:

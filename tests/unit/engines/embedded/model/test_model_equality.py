@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from model_checks import assert_close, tokens
 from safetensors.torch import load_file, save_file
-from tiny_models import CPU, KINDS, load_tiny, save_tiny, tiny_model
 from transformers import AutoConfig, LlamaForCausalLM
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
@@ -20,6 +18,8 @@ from specviz.engines.embedded.checkpoint import read_config
 from specviz.engines.embedded.model import load_model
 from specviz.errors import UsageError
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from tests.support.embedded.model_checks import assert_close, tokens
+from tests.support.embedded.tiny_models import CPU, KINDS, load_tiny, save_tiny, tiny_model
 
 LENGTHS = (1, 31, MOST_ROWS, MOST_ROWS + 1, 100)
 

@@ -8,14 +8,14 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from model_checks import assert_close, branch, tokens, trees, unhurried
-from tiny_models import CPU, load_tiny, save_tiny
 from torch import Tensor
 
 from specviz.engines.embedded.draft import Watch
 from specviz.engines.embedded.model import Llama, Sublayers, load_model
 from specviz.paths import DEMO_TARGET
 from specviz.trace import ROOT
+from tests.support.embedded.model_checks import assert_close, branch, tokens, trees, unhurried
+from tests.support.embedded.tiny_models import CPU, load_tiny, save_tiny
 
 
 @pytest.fixture(scope="module")

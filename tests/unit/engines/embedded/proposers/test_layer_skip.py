@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 import torch
-from demo_family import answers
-from random_models import decode, random_llama, rounds, sampler
 
 from specviz.engines.embedded.model import Sublayers
 from specviz.engines.embedded.proposers.chain_builder import ChainBuilder
 from specviz.engines.embedded.proposers.layer_skip import LayerSkip, alternating
 from specviz.engines.embedded.proposers.self_draft import SelfDrafter
 from specviz.methods import Method
+from tests.support.embedded.demo_family import answers
+from tests.support.embedded.random_models import decode, random_llama, rounds, sampler
 
 PROMPT = [3, 1, 4, 1, 5, 9, 2, 6]
 NOTHING_SKIPPED = Sublayers((True,) * 4, (True,) * 4)

@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import pytest
 import torch
-from demo_family import answers
-from random_models import CPU, decode, random_llama, rounds, sampler
 
 from specviz.engines.embedded.decode import Decoder
 from specviz.engines.embedded.proposers.mirror import Mirror
 from specviz.engines.embedded.proposers.side_thread import IDLE_S, SideThread
 from specviz.methods import Method
+from tests.support.embedded.demo_family import answers
+from tests.support.embedded.random_models import CPU, decode, random_llama, rounds, sampler
 
 PROMPT = [3, 1, 4, 1, 5, 9, 2, 6]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from demo_family import answers
 from hypothesis import given
 from hypothesis import strategies as st
-from random_models import decode, random_llama, sampler
 
 from specviz.engines.embedded.proposers.ngram import Ngram
 from specviz.methods import Method
+from tests.support.embedded.demo_family import answers
+from tests.support.embedded.random_models import decode, random_llama, sampler
 
 
 def looked_up(context: list[int], k: int, shortest: int, longest: int) -> tuple[int, list[int]]:

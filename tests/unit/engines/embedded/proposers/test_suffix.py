@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from demo_family import answers
 from hypothesis import given
 from hypothesis import strategies as st
-from random_models import decode, random_llama, sampler
 
 from specviz.engines.embedded.proposers.suffix import Suffix
 from specviz.engines.embedded.proposers.suffix_tree import SuffixTree
 from specviz.methods import Method
+from tests.support.embedded.demo_family import answers
+from tests.support.embedded.random_models import decode, random_llama, sampler
 
 TEXT = st.lists(st.integers(0, 3), max_size=40)
 DEPTH = 5

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from demo_family import answers
-from random_models import decode, random_llama, rounds
 
 from specviz.engines.embedded.proposers.layer_search import (
     LayerSearch,
@@ -18,6 +16,8 @@ from specviz.engines.embedded.proposers.layer_search import (
 from specviz.engines.embedded.proposers.self_draft import SelfDrafter
 from specviz.engines.embedded.proposers.swift import Swift, SwiftSettings
 from specviz.methods import Method
+from tests.support.embedded.demo_family import answers
+from tests.support.embedded.random_models import decode, random_llama, rounds
 
 PROMPT = [3, 1, 4, 1, 5, 9, 2, 6]
 

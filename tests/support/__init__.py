@@ -1,0 +1,1 @@
+"""What tests share: samples, stand-ins, servers, and the apps and programs that tests start."""
