@@ -59,6 +59,7 @@ def examine(
         disk_found(store),
         gpu_found(),
         torch_found(),
+        compiler_found(),
         models_found(MODELS),
         vllm_import_found() if deep else vllm_found(),
         llama_cpp_found(),
@@ -109,6 +110,15 @@ def torch_found() -> Finding:
     if version is None:
         return Finding("torch", False, "not installed", REINSTALL)
     return Finding("torch", True, f"{version}, {_device(version)} build")
+
+
+def compiler_found() -> Finding:
+    name = "C++ compiler"
+    if shutil.which("g++"):
+        detail = "g++: the embedded engine's greedy output is plain decoding's, bit for bit"
+        return Finding(name, True, detail)
+    detail = "no g++: a near tie of the embedded engine's greedy output can go either way"
+    return Finding(name, None, detail, "Install g++ (Debian, Ubuntu: apt install g++).")
 
 
 def models_found(folder: Path) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
@@ -13,3 +14,9 @@ LOGS = PROJECT_ROOT / "logs"
 
 DEMO_TARGET = MODELS / "demo-target"
 DEMO_DRAFT = MODELS / "demo-draft"
+
+
+def cache_folder(kind: str) -> Path:
+    """Where files of one kind are kept that can be made again; the folder may not exist yet."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "specviz" / kind

@@ -21,6 +21,7 @@ from specviz.analysis.step_time.explanation import explain_step
 from specviz.analysis.step_time.step_time import StepTime, mean_step, step_totals
 from specviz.analysis.text import digits
 from specviz.config import Prompt, Run, RunConfig, RunStatus
+from specviz.engines.embedded.options import repeats_plain
 from specviz.errors import SpecvizError, UsageError
 from specviz.live.record import Outcome, answer, store_failure
 from specviz.methods import Method
@@ -140,6 +141,7 @@ def document(run: Run, trace: Trace) -> dict[str, Any]:
         "finish_reason": trace.finish_reason,
         "extra_bytes": asdict(trace.extra_bytes) if trace.extra_bytes else None,
         "lossless": config.is_lossless,
+        "repeats_plain": repeats_plain(config),
         "steps": [_step(step) for step in trace.steps],
         "metrics": summarise(trace).to_dict(),
         "step_time": None if found is None else asdict(found),

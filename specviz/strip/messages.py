@@ -13,6 +13,7 @@ from typing import Any
 from specviz.analysis.arm_names import arm_names
 from specviz.analysis.readout import Figure, readout, verdict
 from specviz.config import EngineKind, Prompt
+from specviz.engines.embedded.options import repeats_plain
 from specviz.live.job import ArmLog, Phase, baseline_to_time, comparisons, finished_baseline
 from specviz.methods import Method
 from specviz.trace import Step
@@ -115,4 +116,5 @@ def verdict_of(arms: Sequence[ArmLog]) -> dict[str, Any] | None:
         [arm.config for arm in arms],
         comparisons(arms),
         has_baseline=finished_baseline(arms) is not None,
+        may_part=any(repeats_plain(arm.config) is False for arm in arms),
     )

@@ -26,7 +26,7 @@ def _fresh_facts():
 def test_examine_names_each_thing_once_and_advises_on_what_is_missing(tmp_path: Path):
     findings = doctor.examine(store=tmp_path / "runs.duckdb", port=0)
     names = [finding.name for finding in findings]
-    assert len(names) == len(set(names)) == 13
+    assert len(names) == len(set(names)) == 14
     assert all(finding.detail for finding in findings)
     assert all(finding.advice for finding in findings if finding.ok is False)
 
@@ -39,6 +39,16 @@ def test_without_a_driver_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch):
     assert machine.gpus() == ()
     assert machine.hardware_summary().endswith("no GPU")
     assert doctor.gpu_found().ok is None
+
+
+@pytest.mark.parametrize(("found", "ok"), [("/usr/bin/g++", True), (None, None)])
+def test_the_compiler_decides_what_the_embedded_engine_promises(
+    monkeypatch: pytest.MonkeyPatch, found: str | None, ok: bool | None
+):
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: found)
+    finding = doctor.compiler_found()
+    assert finding.ok is ok and (finding.advice is None) is (ok is True)
+    assert "bit for bit" in finding.detail if ok else "near tie" in finding.detail
 
 
 def test_another_driver_failure_is_not_hidden(monkeypatch: pytest.MonkeyPatch):

@@ -1,12 +1,11 @@
 """Attention of a few new tokens over a cache: chains, trees and whole prompts.
 
 In float32 on a CPU, `compiled/` computes a few tokens where there is a compiler. Elsewhere on a CPU
-in bfloat16, too, the result for a token does not depend on how many others are computed with it,
-bit for bit: rows are always computed `ROWS` at a time, padded where fewer are left, over a
-multiple of `BLOCK` slots, so that sums are made in the same order. That is why greedy speculative
-decoding over chains gives exactly the text of plain decoding here, near ties included. (With all
-rows in one product, or 32 slots per block, about one result in a thousand differed in the last
-bit.)
+the result for a token of a chain does not depend on how many others are computed with it, bit for
+bit: rows are always computed `ROWS` at a time, padded where fewer are left, over a multiple of
+`BLOCK` slots, so that sums are made in the same order. (With all rows in one product, or 32 slots
+per block, about one result in a thousand differed in the last bit.) `repeats_plain` in `options.py`
+says what follows for greedy output.
 """
 
 from __future__ import annotations
@@ -19,13 +18,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from specviz.engines.embedded.kv_cache import BLOCK
+from specviz.engines.embedded.options import MOST_ROWS
 from specviz.trace import ROOT
 
 ROWS = 4
 """New tokens that are computed together: few, because plain decoding pads one token to as many."""
-
-MOST_ROWS = 33
-"""Up to this many new tokens are computed `ROWS` at a time; a prompt is computed as one."""
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,7 @@ from torch.nn import functional
 
 from specviz.engines.embedded.compiled.library import computes
 from specviz.engines.embedded.compiled.product import Product
-
-ROWS_HINT = 4  # the layout that oneDNN chooses hardly depends on it
-
-FEW_ROWS = 33
-"""A step's tokens, the largest K's too, are computed as they are."""
+from specviz.engines.embedded.options import MOST_ROWS, SAME_ROWS
 
 ROW_BLOCK = 16
 """A prompt's tokens are padded to a multiple. oneDNN compiles a kernel for every number of rows and
@@ -24,34 +20,38 @@ class Linear:
 
     On a CPU the weight is laid out once in the order in which the compiled kernels (`product`) or
     oneDNN read it: products of a few rows are then about twice as fast
-    (`benchmarks/embedded_speed/`), and the result of a row does not depend on the number of
-    rows. Where neither has a layout, torch's own product is used.
+    (`benchmarks/embedded_speed/`). Where neither has a layout, torch's own product is used.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         self.product = Product(weight, bias) if computes(weight) else None
         self.nbytes = (self.product or weight).nbytes + (bias.nbytes if bias is not None else 0)
-        self._laid_out = weight.device.type == "cpu" and has_layout(weight.dtype)
+        self.laid_out = weight.device.type == "cpu" and has_layout(weight.dtype)
         if self.product is None:
             self._bias = bias
             self._weight = (
-                torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), ROWS_HINT)
-                if self._laid_out
+                torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), SAME_ROWS)
+                if self.laid_out
                 else weight
             )
 
     def __call__(self, x: Tensor) -> Tensor:
         if self.product is not None:
             return self.product(x)
-        if self._laid_out:
+        if self.laid_out:
             n = x.shape[0]
-            if n > FEW_ROWS:
-                x = functional.pad(x, (0, 0, 0, -n % ROW_BLOCK))
+            x = functional.pad(x, (0, 0, 0, _computed_rows(n, x.dtype) - n))
             out: Tensor = torch.ops.mkldnn._linear_pointwise(
                 x, self._weight, self._bias, "none", [], ""
             )
             return out[:n]
         return functional.linear(x, self._weight, self._bias)
+
+
+def _computed_rows(n: int, dtype: torch.dtype) -> int:
+    if n <= SAME_ROWS and dtype is torch.bfloat16:
+        return SAME_ROWS
+    return n if n <= MOST_ROWS else n + -n % ROW_BLOCK
 
 
 def has_layout(dtype: torch.dtype) -> bool:

@@ -15,7 +15,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from specviz.engines.embedded.attention import (
-    MOST_ROWS,
     Layout,
     attend,
     chain_layout,
@@ -27,6 +26,7 @@ from specviz.engines.embedded.draft import Watch
 from specviz.engines.embedded.kv_cache import KVCache
 from specviz.engines.embedded.linear import Linear
 from specviz.engines.embedded.norm import rms_norm
+from specviz.engines.embedded.options import COMPILED, LAID_OUT, MOST_ROWS
 from specviz.engines.embedded.rope import Rope
 from specviz.errors import UsageError
 
@@ -160,6 +160,13 @@ class Llama:
     def compiled(self) -> bool:
         """Whether the compiled kernels compute a few rows."""
         return self.layers[0].compiled
+
+    @property
+    def products(self) -> str | None:
+        """How products of a few rows are computed, None if by torch alone."""
+        if self.compiled:
+            return COMPILED
+        return LAID_OUT if self.head.laid_out else None
 
     @property
     def nbytes(self) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 import torch
 
@@ -15,9 +16,9 @@ from specviz.checkpoints.check import first_refusal
 from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.checkpoint import read_json
 from specviz.engines.embedded.engine import EmbeddedEngine
-from specviz.engines.embedded.linear import has_layout
+from specviz.engines.embedded.faster_dtype import DTYPES, Dtype, faster_dtype
 from specviz.engines.embedded.model import Llama, load_model
-from specviz.engines.embedded.options import Options, engine_version, parse_options, settle
+from specviz.engines.embedded.options import engine_version, parse_options, settle
 from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.tokenizer import ChatTokenizer
 from specviz.engines.embedded.verify import accept_typical
@@ -65,7 +66,9 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
     draft = Path(config.draft) if config.draft else record.demo_draft
     if draft and record.needs_draft and (wrong := first_refusal(str(draft), str(folder), method)):
         raise UsageError(wrong)
-    target = model_in(folder, options)
+    device = _device(options.device)
+    dtype = _dtype(options.dtype, folder, device)
+    target = loaded_model(folder.resolve(), dtype, device)
     cache = target.new_cache()
     proposer, drafts_with = open_proposer(
         method,
@@ -73,10 +76,9 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         cache,
         Path(config.draft) if config.draft else None,
         options,
-        lambda path: model_in(path, options),
+        lambda path: loaded_model(path.resolve(), dtype, device),
     )
     k = config.k or record.embedded_k or 0
-    dtype = str(target.dtype).removeprefix("torch.")
     shape = {"shape": options.shape} if record.has_shapes else {}
     engine = EmbeddedEngine(
         target,
@@ -95,9 +97,7 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         model=folder.name,
         draft=drafts_with.name if drafts_with else None,
         options={**config.options, "dtype": dtype, **shape},
-        server_version=engine_version(
-            torch.__version__, dtype, target.device.type, compiled=target.compiled
-        ),
+        server_version=engine_version(torch.__version__, dtype, device.type, target.products),
         hardware=hardware_summary(),
         git_revision=git_revision(),
     )
@@ -105,12 +105,6 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
 
 def _folder(config: RunConfig) -> Path:
     return Path(config.model) if config.model else DEMO_TARGET
-
-
-def model_in(folder: Path, options: Options) -> Llama:
-    """The model in a folder, loaded once per process, dtype and device."""
-    device = _device(options.device)
-    return _loaded(folder.resolve(), _dtype(options.dtype, device), device)
 
 
 def _device(name: str) -> torch.device:
@@ -121,17 +115,17 @@ def _device(name: str) -> torch.device:
     return torch.device(name)
 
 
-def _dtype(name: str, device: torch.device) -> torch.dtype:
-    """`auto`: the one in which several tokens are verified in about the time of one."""
-    if name == "auto":
-        fast = device.type != "cpu" or has_layout(torch.bfloat16)
-        return torch.bfloat16 if fast else torch.float32
-    return torch.float32 if name == "float32" else torch.bfloat16
+def _dtype(asked: Dtype | Literal["auto"], folder: Path, device: torch.device) -> Dtype:
+    """What `auto` stands for with this target, whose dtype its drafter has too."""
+    if asked != "auto":
+        return asked
+    return "bfloat16" if device.type != "cpu" else faster_dtype(folder)
 
 
 @lru_cache(maxsize=KEPT_MODELS)
-def _loaded(folder: Path, dtype: torch.dtype, device: torch.device) -> Llama:
-    return load_model(folder, dtype, device)
+def loaded_model(folder: Path, dtype: Dtype, device: torch.device) -> Llama:
+    """The model in a folder, loaded once per process, dtype and device."""
+    return load_model(folder, DTYPES[dtype], device)
 
 
 @lru_cache(maxsize=KEPT_MODELS)

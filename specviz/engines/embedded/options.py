@@ -6,8 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args, get_type_hints
 
+from specviz.config import RunConfig
 from specviz.errors import UsageError
 from specviz.methods import METHODS, Method, Shape
+
+COMPILED, LAID_OUT = "compiled kernels", "oneDNN's layout"
+"""How products of a few rows are computed, where torch does not do it alone."""
+
+MOST_ROWS = 33
+"""Up to this many rows of a pass are a step's; more are a prompt's."""
+
+SAME_ROWS = 8
+"""Up to this many rows of bfloat16 are padded to as many, so that one kernel computes all of them
+and a row's bits do not depend on its neighbours: oneDNN has another kernel for every number of
+rows, and which of them add in the same order differs between processors. Reading the weights takes
+most of the time, so padding costs little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +34,7 @@ class Options:
     `stop_below`: a chain ends before K where the product of the drafter's own probabilities would
     fall below it (draft_model, eagle, eagle3, layer_skip, mirror); 0 always drafts K tokens, as
     vLLM does. `device` auto is cuda where there is one. `dtype`: of weights and activations; auto
-    is bfloat16 on CUDA and on processors that multiply it, else float32. On a CPU without (AVX2),
-    torch multiplies bfloat16 row by row: six rows take 6 times as long as one, against 1.7 times
-    in float32, so that verifying a draft would save nothing. Float32 with compiled kernels is the
-    fastest on any CPU, most of all for one row, so that a draft saves less.
+    is bfloat16 on CUDA, and on a CPU the one that `faster_dtype.py` measured to be faster.
     """
 
     shape: Literal["auto", Shape] = "auto"
@@ -51,16 +61,35 @@ def settle(options: Options, method: Method) -> Options:
     return replace(options, shape=shape)
 
 
-def engine_version(torch_version: str, dtype: str, device: str, *, compiled: bool = False) -> str:
+def engine_version(torch_version: str, dtype: str, device: str, products: str | None = None) -> str:
     """`torch 2.13.0 with compiled kernels, float32, cpu`: how stored runs name the engine."""
-    kernels = " with compiled kernels" if compiled else ""
-    return f"torch {torch_version}{kernels}, {dtype}, {device}"
+    by = f" with {products}" if products else ""
+    return f"torch {torch_version}{by}, {dtype}, {device}"
 
 
 def dtype_of(version: str | None) -> str | None:
     """The dtype in an `engine_version`; None for a server's version."""
     parts = (version or "").split(", ")
     return parts[1] if len(parts) == 3 and parts[0].startswith("torch ") else None
+
+
+def repeats_plain(config: RunConfig) -> bool | None:
+    """Whether greedy output has to be plain decoding's, bit for bit; None for plain decoding itself
+    and where another program computes.
+
+    Plain decoding computes one row a pass, verification several. Compiled kernels add every row in
+    an order of its own; oneDNN's bfloat16 does in blocks of `SAME_ROWS` rows, and only for chains,
+    because nodes of a tree read other slots. In all other cases a near tie can go either way.
+    """
+    version, method = config.server_version or "", config.method
+    if method is None or method is Method.BASELINE or dtype_of(version) is None:
+        return None
+    rows = 1 + (config.k or 0)
+    if COMPILED in version:
+        return rows <= MOST_ROWS
+    is_chain = config.options.get("shape", "chain") == "chain"
+    in_blocks = LAID_OUT in version and dtype_of(version) == "bfloat16"
+    return in_blocks and is_chain and rows <= SAME_ROWS
 
 
 def parse_options(given: Mapping[str, str]) -> Options:

@@ -43,8 +43,8 @@ ACCEPTANCE_HELP = (
     "plausible enough for the target: not lossless above temperature 0."
 )
 DTYPE_HELP = (
-    "Of weights and activations. **auto**: bfloat16 where this machine computes it fast, else "
-    "float32. float32 has hardly any near ties between methods, but moves twice the memory."
+    "Of weights and activations. **auto**: whichever this machine computes faster, measured once "
+    "for each model. float32 has hardly any near ties between methods."
 )
 ACCEPTANCE_NAMES = {"exact": "exact", "typical": "typical: not lossless"}
 OWN_MODELS_HELP = (

@@ -7,10 +7,17 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from specviz.engines.embedded.options import repeats_plain
 from specviz.store import Store
 from specviz.store.history.about import About
 from specviz.store.history.size import file_size_of, read_share, share_text
 from specviz.views.runs.opened import OpenedArm
+
+PROMISES = {
+    True: "plain decoding's, bit for bit",
+    False: "plain decoding's, but a near tie can go either way",
+    None: None,
+}
 
 
 def show_environment(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
@@ -34,6 +41,7 @@ def environment(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> pd.DataFr
             "hardware": config.hardware,
             "engine": config.engine.value,
             "engine version": config.server_version,
+            "greedy output": PROMISES[repeats_plain(config)],
             "server": config.server_url,
             "specviz": about.specviz_version,
             "git revision": config.git_revision,

@@ -9,7 +9,7 @@ import pytest
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import results_of
 from specviz.config import RunConfig
-from specviz.engines.embedded.options import dtype_of, engine_version
+from specviz.engines.embedded.options import COMPILED, LAID_OUT, dtype_of, engine_version
 from specviz.methods import Method
 from specviz.opening import TimedArm
 from specviz.store import Store
@@ -33,8 +33,8 @@ class EngineWithAuto(FakeEngine):
 
 
 def test_the_engines_version_holds_its_dtype() -> None:
-    for compiled in (False, True):
-        version = engine_version("2.13.0+cpu", "float32", "cpu", compiled=compiled)
+    for products in (None, COMPILED, LAID_OUT):
+        version = engine_version("2.13.0+cpu", "float32", "cpu", products)
         assert dtype_of(version) == "float32"
     for version in (None, "vLLM 0.32.0", "torch 2.13.0"):
         assert dtype_of(version) is None

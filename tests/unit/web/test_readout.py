@@ -104,6 +104,16 @@ def test_verdict_of_a_divergence_has_position_and_probabilities() -> None:
     assert "token 4" in line["text"] and "0.490" in line["text"]
 
 
+def test_a_divergence_says_if_a_near_tie_can_go_either_way() -> None:
+    parted = [Comparison(9, 3, "a", "b")]
+    said = {
+        may_part: verdict([GREEDY, GREEDY], parted, has_baseline=True, may_part=may_part)
+        for may_part in (False, True)
+    }
+    assert said[True] is not None and "near tie" in said[True]["text"]
+    assert said[False] is not None and "near tie" not in said[False]["text"]
+
+
 @pytest.mark.parametrize(
     ("arms", "has_baseline", "says"),
     [

@@ -21,6 +21,8 @@ from tempfile import TemporaryDirectory
 import torch
 from torch import Tensor
 
+from specviz.paths import cache_folder
+
 SOURCE = Path(__file__).with_name("kernels.cpp")
 FLAGS = (
     *("-O3", "-march=native", "-fno-math-errno", "-fno-tree-slp-vectorize"),
@@ -41,10 +43,10 @@ def library() -> ctypes.CDLL | None:
     None where there is no g++, where it or the loader refuses (which is logged), or where
     `SPECVIZ_NO_COMPILE` is set.
     """
-    compiler = shutil.which("g++")
-    if compiler is None or os.environ.get(OFF):
+    compiler = _compiler()
+    if compiler is None:
         return None
-    file = _folder() / f"kernels-{_fingerprint(compiler)}.so"
+    file = cache_folder("kernels") / f"kernels-{fingerprint()}.so"
     try:
         if not file.is_file():
             _build(compiler, file)
@@ -93,15 +95,17 @@ def _build(compiler: str, file: Path) -> None:
         linked.replace(file)  # another process may be building it too
 
 
-def _folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "specviz" / "kernels"
+def _compiler() -> str | None:
+    return None if os.environ.get(OFF) else shutil.which("g++")
 
 
-def _fingerprint(compiler: str) -> str:
-    """Of the source, the compiler and the processor: homes are shared by different machines."""
+def fingerprint() -> str:
+    """Of the source, the compiler, if there is one, and the processor: homes are shared by
+    different machines."""
+    compiler = _compiler()
+    built = f"{FLAGS} {compiler} {os.stat(compiler).st_mtime_ns}" if compiler else ""
     found = hashlib.sha256(SOURCE.read_bytes())
-    found.update(f"{FLAGS} {compiler} {os.stat(compiler).st_mtime_ns} {_processor()}".encode())
+    found.update(f"{built} {_processor()}".encode())
     return found.hexdigest()[:16]
 
 

@@ -7,11 +7,10 @@ about a second.
 from __future__ import annotations
 
 import hashlib
-import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET, cache_folder
 from specviz.servers.llama_cpp.conversion.gguf_file import read_llama, write_gguf
 
 FORMAT = "1"
@@ -27,7 +26,7 @@ def gguf_of(model: Path) -> Path:
     if model.is_file():
         return model
     read_llama(model)
-    file = cache_folder() / f"{model.name}-{_fingerprint(model)}.gguf"
+    file = cache_folder("gguf") / f"{model.name}-{_fingerprint(model)}.gguf"
     if not file.is_file():
         write_gguf(model, file)
     return file
@@ -39,11 +38,6 @@ def write_demo_family() -> None:
     if find_spec("xllamacpp"):
         for model in (DEMO_TARGET, DEMO_DRAFT):
             gguf_of(model)
-
-
-def cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "specviz" / "gguf"
 
 
 def _fingerprint(folder: Path) -> str:

@@ -13,9 +13,8 @@ import pytest
 from gguf import GGUFReader
 
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.paths import DEMO_DRAFT, DEMO_TARGET, cache_folder
 from specviz.servers.llama_cpp.conversion.cache import (
-    cache_folder,
     gguf_of,
     write_demo_family,
 )
@@ -39,9 +38,9 @@ def edited(folder: Path, name: str, edit: Callable[[dict[str, Any]], object]) ->
 def test_the_demo_family_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     write_demo_family()
-    written = {file: file.stat().st_mtime_ns for file in cache_folder().iterdir()}
+    written = {file: file.stat().st_mtime_ns for file in cache_folder("gguf").iterdir()}
     write_demo_family()
-    assert {file: file.stat().st_mtime_ns for file in cache_folder().iterdir()} == written
+    assert {file: file.stat().st_mtime_ns for file in cache_folder("gguf").iterdir()} == written
     assert {gguf_of(model) for model in (DEMO_TARGET, DEMO_DRAFT)} == written.keys()
 
 
@@ -119,7 +118,7 @@ def test_the_cache_writes_again_what_has_changed(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     first = gguf_of(folder)
     written = first.stat().st_mtime_ns
-    assert first.parent == cache_folder()
+    assert first.parent == cache_folder("gguf")
     assert gguf_of(folder) == first and first.stat().st_mtime_ns == written
     assert gguf_of(first) == first, "a file is taken as it is"
     edited(folder, "config.json", _is("rms_norm_eps", 1e-5))

@@ -13,9 +13,9 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, LlamaForCausalLM
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
-from specviz.engines.embedded.attention import MOST_ROWS
 from specviz.engines.embedded.checkpoint import read_config
 from specviz.engines.embedded.model import load_model
+from specviz.engines.embedded.options import MOST_ROWS
 from specviz.errors import UsageError
 from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from tests.support.embedded.model_checks import assert_close, tokens
