@@ -1,10 +1,8 @@
-"""How tests share two cores, `pytest --until` and `pytest --round-trip`.
+"""How tests share two cores, and `pytest --round-trip`.
 
 `make test` runs three workers. Servers and databases are shared between tests, so all tests with
 servers go to one worker, one after the other, and all tests with browsers to another; unit tests
 go file by file to whichever is done. Long draws share nothing and go one by one.
-
-`--until`: a slow machine runs what it can until then, and lists what it left.
 
 `--round-trip`: every database that the tests left is exported and imported again.
 
@@ -18,8 +16,6 @@ import re
 import shutil
 import sys
 import tempfile
-import time
-from collections import Counter
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,14 +38,7 @@ ENGINES_MISSING = re.compile(r"No module named '(torch|transformers|safetensors|
 collect_ignore = [] if find_spec("torch") else ["unit/engines/embedded"]  # so does its conftest.py
 
 
-OUT_OF_TIME = "not begun before --until"
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--until", type=float, metavar="SECONDS",
-        help="begin no test after this time, in seconds since 1970; the files left are listed",
-    )  # fmt: skip
     parser.addoption(
         "--round-trip", action="store_true",
         help="at the end, export every database in the tests' folders and import it into an "
@@ -120,25 +109,6 @@ def pytest_make_collect_report(
         report.outcome = "skipped"
         report.longrepr = (str(collector.path), 0, f"Skipped: {missing[0]}")
     return report
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    until = item.config.getoption("--until")
-    if until is not None and time.time() > until:
-        pytest.skip(OUT_OF_TIME)
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """The files whose tests were left for lack of time, so that nobody takes them for passed."""
-    skipped = terminalreporter.stats.get("skipped", [])
-    left = [
-        report.nodeid.split("::", 1)[0] for report in skipped if OUT_OF_TIME in str(report.longrepr)
-    ]
-    if left:
-        terminalreporter.section(f"{len(left)} tests {OUT_OF_TIME}", yellow=True)
-        for file, tests in Counter(left).items():
-            terminalreporter.write_line(f"{tests:4d}  {file}")
 
 
 @pytest.hookimpl(trylast=True)
