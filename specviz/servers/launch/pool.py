@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -27,13 +27,15 @@ class ServerPhase(StrEnum):
 
 @dataclass(slots=True)
 class Slot:
-    """One configuration and the server that runs it, if any."""
+    """One configuration and the server that runs it, if any; `log` is there before it is ready."""
 
     spec: ServerSpec
     phase: ServerPhase = ServerPhase.STARTING
     note: str = ""
     server: Server | None = None
+    log: Path | None = None
     last_used: int = 0
+    cancel: threading.Event = field(default_factory=threading.Event)
 
 
 class ServerPool:
@@ -80,9 +82,11 @@ class ServerPool:
         return slots
 
     def stop(self, spec: ServerSpec) -> None:
-        """Stop one server; nothing happens if it does not run."""
+        """Stop one server, also while it starts; nothing happens if it does not run."""
         slot = self._slots.get(spec)
-        if slot and slot.server:
+        if slot and slot.phase is ServerPhase.STARTING:
+            slot.cancel.set()
+        elif slot and slot.server:
             slot.server.stop()
             slot.phase, slot.note, slot.server = ServerPhase.STOPPED, "", None
 
@@ -104,6 +108,11 @@ class ServerPool:
         slot = Slot(spec)
         with self._lock:
             self._slots[spec] = slot
+        if self._closing.is_set():
+            slot.cancel.set()
+
+        def launched(log: Path) -> None:
+            slot.log = log
 
         def progress(text: str) -> None:
             slot.note = f"{text} · {spec.launcher.usual_start}"
@@ -115,16 +124,20 @@ class ServerPool:
                 log_dir=self._log_dir,
                 on_progress=progress,
                 timeout_s=START_TIMEOUT_S,
-                cancel=self._closing,
+                cancel=slot.cancel,
+                on_launch=launched,
             )
         except SpecvizError as error:
-            slot.phase, slot.note = ServerPhase.FAILED, str(error)
+            if slot.cancel.is_set():
+                slot.phase, slot.note = ServerPhase.STOPPED, ""
+            else:
+                slot.phase, slot.note = ServerPhase.FAILED, str(error)
             raise
         slot.server, slot.phase = server, ServerPhase.READY
         self._touch(slot)
-        if self._closing.is_set():
+        if slot.cancel.is_set():
             self.stop(spec)
-            raise ServerStartFailed("The app is closing: the server was stopped again.")
+            raise ServerStartFailed("The server was stopped again as soon as it was ready.")
         return server
 
     def _touch(self, slot: Slot) -> None:

@@ -79,16 +79,18 @@ def start_server(
     on_progress: Callable[[str], None],
     timeout_s: float = START_TIMEOUT_S,
     cancel: threading.Event | None = None,
+    on_launch: Callable[[Path], None] = lambda log: None,
 ) -> Server:
     """Start a server, wait until it has answered a first request, and return it.
 
-    `on_progress` gets what the server does and for how long, about once a second.
+    `on_launch` gets its log, and `on_progress` what it does and for how long, about once a second.
     Raises ServerStartFailed with the server's own reason, or if `cancel` is set; nothing is left
     running.
     """
     _check_models(spec)
     began_s = time.monotonic()
     server = _launch(spec, log_dir)
+    on_launch(server.log_path)
     try:
         with httpx2.Client(timeout=FIRST_REQUEST_TIMEOUT_S) as http:
             _wait_until_healthy(server, http, on_progress, began_s, timeout_s, cancel)

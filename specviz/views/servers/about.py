@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from specviz.fleet.health import Health
 from specviz.servers.capabilities import Capabilities
 from specviz.servers.client.probe import FoundServer
-from specviz.servers.launch.pool import Slot
 from specviz.views.servers.cells import NOT_REPORTED
 from specviz.views.shared.text import escaped
 
@@ -31,14 +32,11 @@ def facts_section(name: str, health: Health | None) -> None:
 
 
 @st.dialog("Log", width="large")
-def show_log(slot: Slot | None) -> None:
+def show_log(log: Path) -> None:
     """The end of a started server's log."""
-    if slot is None or slot.server is None:
-        st.text("The server is not running any more, and its log is not shown here.")
-        return
-    text = slot.server.log_path.read_text(encoding="utf-8", errors="replace")
+    text = log.read_text(encoding="utf-8", errors="replace")
     st.code("\n".join(text.splitlines()[-LOG_LINES:]), language=None, height=420)
-    st.caption(escaped(str(slot.server.log_path)))
+    st.caption(escaped(str(log)))
 
 
 def facts_of(server: FoundServer) -> dict[str, str]:

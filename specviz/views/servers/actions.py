@@ -42,7 +42,7 @@ def show_actions(runtime: Runtime, row: Row, health: Health | None) -> None:
         chosen = st.menu_button(
             "More",
             [*actions],
-            key=f"servers_more_{row.name}_{row.url}",
+            key=f"servers_more_{row.key}",
             type="tertiary",
             help=escaped(f"More for {row.name}"),
         )
@@ -66,12 +66,13 @@ def _menu(runtime: Runtime, row: Row, health: Health | None) -> dict[str, Callab
         actions["Edit"] = lambda: state.ask_for(Opened.EDIT, row.name)
         actions["Remove"] = lambda: _remove(runtime, row)
     elif row.url is not None:
-        actions["Give it a name"] = lambda: state.ask_for(Opened.ADD, url=row.url or "")
+        actions["Give it a name"] = lambda: state.ask_for(Opened.ADD, place=row.url or "")
     if row.slot is not None:
-        if row.slot.server is not None:
-            actions["Log"] = lambda: state.ask_for(Opened.LOG, row.name, row.url or "")
+        if row.slot.log is not None:
+            log = str(row.slot.log)
+            actions["Log"] = lambda: state.ask_for(Opened.LOG, row.name, log)
         spec = row.slot.spec
-        if row.slot.phase is ServerPhase.READY:
+        if row.slot.phase in (ServerPhase.STARTING, ServerPhase.READY):
             actions["Stop"] = lambda: runtime.servers.stop(spec)
         elif row.slot.phase is ServerPhase.FAILED:
             actions["Take off the list"] = lambda: runtime.servers.forget(spec)
@@ -79,7 +80,7 @@ def _menu(runtime: Runtime, row: Row, health: Health | None) -> dict[str, Callab
 
 
 def _button(label: str, row: Row, hint: str) -> bool:
-    key = f"servers_{label}_{row.name}_{row.url}"
+    key = f"servers_{label}_{row.key}"
     return st.button(label, key=key, type="tertiary", help=escaped(hint))
 
 

@@ -22,6 +22,11 @@ class Row:
     slot: Slot | None = None
 
     @property
+    def key(self) -> str:
+        """Other rows have another one; two servers that start can have one name."""
+        return f"{self.name}_{self.url or hash(self.slot and self.slot.spec)}"
+
+    @property
     def asked_for(self) -> tuple[Method | None, int | None]:
         """Method and K with which it was started here."""
         if self.slot is None:

@@ -23,16 +23,16 @@ class Opened(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A dialog, and the name and URL of the server that it is about."""
+    """A dialog, the server that it is about, and its URL or the file of its log."""
 
     dialog: Opened
     name: str = ""
-    url: str = ""
+    place: str = ""
 
 
-def ask_for(dialog: Opened, name: str = "", url: str = "") -> None:
+def ask_for(dialog: Opened, name: str = "", place: str = "") -> None:
     """Open a dialog in the next run of the page (a callback)."""
-    st.session_state[_DIALOG] = Wanted(dialog, name, url)
+    st.session_state[_DIALOG] = Wanted(dialog, name, place)
 
 
 def take_wanted() -> Wanted | None:

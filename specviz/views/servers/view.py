@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
 from specviz.fleet.named import named_servers
 from specviz.runtime import Runtime
-from specviz.servers.launch.pool import Slot
 from specviz.views.servers import state
 from specviz.views.servers.about import show_facts, show_log
 from specviz.views.servers.actions import show_actions
@@ -80,20 +80,15 @@ def _dialog(runtime: Runtime) -> None:
     servers = named_servers(runtime.store)
     named = next((server for server in servers if server.name == wanted.name), None)
     if wanted.dialog is Opened.ADD:
-        add_server(runtime.store, servers, wanted.url)
+        add_server(runtime.store, servers, wanted.place)
     elif wanted.dialog is Opened.EDIT and named is not None:
         edit_server(runtime.store, servers, named)
     elif wanted.dialog is Opened.START:
         start_server(runtime.servers)
     elif wanted.dialog is Opened.FACTS:
-        show_facts(wanted.name, runtime.fleet.known([wanted.url]).get(wanted.url))
+        show_facts(wanted.name, runtime.fleet.known([wanted.place]).get(wanted.place))
     elif wanted.dialog is Opened.LOG:
-        show_log(_slot_at(runtime, wanted.url))
-
-
-def _slot_at(runtime: Runtime, url: str) -> Slot | None:
-    slots = runtime.servers.slots()
-    return next((slot for slot in slots if slot.server and slot.server.url == url), None)
+        show_log(Path(wanted.place))
 
 
 def _zone() -> ZoneInfo | None:

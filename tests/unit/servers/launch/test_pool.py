@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from specviz.errors import ServerStartFailed
 from specviz.servers.launch import pool as pools
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import MAX_SERVERS, ServerPhase, ServerPool
@@ -82,3 +85,37 @@ def test_a_server_that_was_stopped_is_started_again(tmp_path: Path) -> None:
     first.stop()
     assert pool.ensure(spec(0), lambda text: None) is not first
     assert running(pool) == ["model-0"]
+
+
+class Starting:
+    """A `start_server` that loads until it is cancelled; `begun` says when it does."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+
+    def __call__(
+        self, spec: ServerSpec, *, cancel: threading.Event, on_launch: Any, log_dir: Path, **_: Any
+    ) -> FakeServer:
+        on_launch(log_dir / "server.log")
+        self.begun.set()
+        assert cancel.wait(60)
+        raise ServerStartFailed("Starting the server was cancelled.")
+
+
+@pytest.mark.parametrize("ended_by", ["stop", "close"])
+def test_a_server_is_stopped_while_it_starts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ended_by: str
+) -> None:
+    """Its log can be read from the first moment."""
+    starting = Starting()
+    monkeypatch.setattr(pools, "start_server", starting)
+    pool = ServerPool(tmp_path)
+    with ThreadPoolExecutor(1) as threads:
+        started = threads.submit(start, pool, 0)
+        assert starting.begun.wait(60)
+        (slot,) = pool.slots()
+        assert (slot.phase, slot.log) == (ServerPhase.STARTING, tmp_path / "server.log")
+        pool.stop(spec(0)) if ended_by == "stop" else pool.close()
+        with pytest.raises(ServerStartFailed):
+            started.result(60)
+    assert [(slot.phase, slot.note) for slot in pool.slots()] == [(ServerPhase.STOPPED, "")]
