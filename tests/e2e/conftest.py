@@ -1,3 +1,11 @@
 """Every test here drives a browser."""
 
-from tests.support.browsers import app_url, chromium, context, deceived, page, store_path  # noqa: F401
+from tests.support.browsers import (  # noqa: F401
+    app_url,
+    chromium,
+    context,
+    deceived,
+    no_traceback,
+    page,
+    store_path,
+)

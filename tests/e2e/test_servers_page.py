@@ -98,6 +98,20 @@ def test_a_server_is_used_in_live_in_a_benchmark_and_in_technique(page: Page, ap
         page.wait_for_url(re.compile("/technique.*server="), timeout=SLOW_MS)
 
 
+def test_a_server_that_starts_shows_its_log_and_can_be_stopped(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/servers")
+    settled(page)
+    page.get_by_role("button", name="Start one here").click(timeout=SLOW_MS)
+    page.get_by_role("dialog").get_by_role("button", name="Start", exact=True).click()
+    row = row_of(page, "draft_model · K 5")
+    expect(row).to_contain_text("starting", timeout=SLOW_MS)
+    choose(page, row, "Log")
+    expect(page.get_by_role("dialog")).to_contain_text("vllm-draft_model-", timeout=SLOW_MS)
+    page.keyboard.press("Escape")
+    choose(page, row, "Stop")
+    expect(row).to_have_count(0, timeout=SLOW_MS)
+
+
 def test_what_is_no_server_is_refused_in_the_dialog(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/servers")
     settled(page)

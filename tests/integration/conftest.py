@@ -10,7 +10,7 @@ import pytest
 
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
-from tests.support.browsers import app_url, chromium, context, page, store_path  # noqa: F401
+from tests.support.browsers import app_url, chromium, context, no_traceback, page, store_path  # noqa: F401
 from tests.support.servers.vllm_servers import (
     BASELINE,
     Ask,

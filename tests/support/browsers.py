@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from benchmarks.started.app import started_app
 from benchmarks.started.chromium import HEADLESS_SHELL
 from benchmarks.started.chromium import chromium as started
+from tests.support.apps.log import fail_on_tracebacks, watched
 
 expect.set_options(timeout=20_000)  # two cores are shared with servers, and with unit tests
 
@@ -37,7 +38,16 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     context.set_default_timeout(30_000)  # what one page may take on two slow, busy cores
     yield context
+    for page in context.pages:
+        expect(page.get_by_test_id("stException")).to_have_count(0)
     context.close()
+
+
+@pytest.fixture(autouse=True)
+def no_traceback() -> Iterator[None]:
+    """Fails a test whose app logs a traceback, as Streamlit does for every exception of a page."""
+    yield
+    fail_on_tracebacks()
 
 
 @pytest.fixture
@@ -53,7 +63,8 @@ def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def app_url(store_path: Path) -> Iterator[str]:
     """The app as it is, on a store of its own; files whose app differs have their own fixture."""
-    with started_app(store_path, store_path.with_name("app.log")) as url:
+    log = store_path.with_name("app.log")
+    with started_app(store_path, log) as url, watched(log):
         yield url
 
 

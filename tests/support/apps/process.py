@@ -17,6 +17,7 @@ from pathlib import Path
 from benchmarks.started.app import START_S, wait_until_healthy
 from specviz.paths import PROJECT_ROOT as ROOT
 from specviz.servers.launch.server import free_port
+from tests.support.apps.log import watched
 from tests.support.children import environment
 
 APPS = Path(__file__).parent
@@ -32,7 +33,8 @@ def running_app(script: Path, log: Path, **variables: str) -> Iterator[str]:
     app = starter().start(script, log, variables)
     try:
         app.wait_until_healthy()
-        yield app.url
+        with watched(log):
+            yield app.url
     finally:
         if app.wait(0) is None:
             os.kill(app.pid, signal.SIGTERM)
