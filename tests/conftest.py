@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 # One thread in each worker and each server that a test starts: with more, workers take turns on
@@ -46,6 +46,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    chosen = re.search(r"(?<!not )\b(slow|long|hypothesis)\b", config.option.markexpr)
+    if chosen and not config.getoption("--hypothesis-profile"):
+        settings.load_profile("thorough")
+
+
 @pytest.fixture(autouse=True)
 def own_main_module() -> Iterator[None]:
     """Streamlit's AppTest leaves its script behind as `__main__`, and processes that later tests
@@ -67,7 +73,11 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # Properties are about results: how long one example takes says how busy the machine is.
-settings.register_profile("specviz", deadline=None)
+# `--hypothesis-profile thorough` takes more examples of each, and so do `-m slow` and `-m long`.
+for name, examples in (("specviz", 20), ("thorough", 200)):
+    settings.register_profile(
+        name, max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
 settings.load_profile("specviz")
 
 SERVERS = "tests/integration/"

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -17,13 +16,6 @@ from specviz.trace import ROOT
 
 TOLERANCE = 2e-5
 """Of the largest logit's size: float32 with sums in another order."""
-
-
-def unhurried(examples: int = 100) -> settings:
-    """For properties over models: how long an example takes says nothing on a busy machine."""
-    return settings(
-        max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-    )
 
 
 def tokens(count: int, vocabulary: int = 48, seed: int = 1) -> list[int]:

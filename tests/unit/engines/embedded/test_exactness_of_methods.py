@@ -3,9 +3,9 @@
 Target and drafters are real models over six tokens, so small in number of contexts that what they
 say is computed once (`remembered.py`); loop, proposers, sampler and verifier run as they are. The
 first three tokens of every request count, of which the loop drafts the last two, with top-p 0.9.
-`make test` draws `SAMPLES` requests of one case per method, `make test-slow` of all others,
-`make test-long` `MANY` of all; they are held against the joint distribution enumerated from the
-target by Pearson's chi-square (`exactness.py`).
+`make test` draws `FEW` requests of one case per method, `make test-slow` `SAMPLES` of all cases,
+`make test-long` `MANY`; they are held against the joint distribution enumerated from the target by
+Pearson's chi-square (`exactness.py`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tests.support.embedded.tiny_family import (
     sampler_of,
 )
 
+FEW = 1_000
 SAMPLES = 4_000
 MANY = 100_000
 SOME = 60
@@ -51,17 +52,23 @@ def checked(family: TinyFamily, case: Case, samples: int) -> Check:
 
 @OF_EVERY_METHOD
 def test_output_is_distributed_as_the_target_s(family: TinyFamily, case: Case) -> None:
-    check = checked(family, case, SAMPLES)
+    check = checked(family, case, FEW)
     assert check.passed, check
 
 
-@pytest.mark.long
 @pytest.mark.timeout(1800)
+@pytest.mark.parametrize(
+    "samples",
+    [
+        pytest.param(SAMPLES, marks=pytest.mark.slow),
+        pytest.param(MANY, marks=pytest.mark.long),
+    ],
+)
 @ALL
 def test_output_is_distributed_as_the_target_s_in_many_samples(
-    family: TinyFamily, case: Case
+    family: TinyFamily, case: Case, samples: int
 ) -> None:
-    check = checked(family, case, MANY)
+    check = checked(family, case, samples)
     assert check.passed, check
 
 

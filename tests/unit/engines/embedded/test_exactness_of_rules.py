@@ -2,9 +2,9 @@
 
 Each case draws outputs of three tokens from `verify` on drafts of two levels and holds all of them
 against the joint distribution enumerated from the target (Pearson's chi-square, failed at
-p <= `ALPHA` or by a single impossible output): `SAMPLES` in `make test` and `make test-slow`,
-`MANY` in `make test-long`. `test_mutations.py` shows that the same check fails by far when a rule
-is broken, with half as many samples as `SAMPLES`.
+p <= `ALPHA` or by a single impossible output): `FEW` in `make test`, `SAMPLES` in `make test-slow`
+and `MANY` in `make test-long`. `test_mutations.py` shows that the same check fails by far when a
+rule is broken, with half as many samples as `SAMPLES`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.embedded.exactness import CHAIN, DEEP, TREE, problem
 
+FEW = 4_000
 SAMPLES = 20_000
 MANY = 100_000
 CASES = [
@@ -27,21 +28,17 @@ IDS = [f"{shape.name} {'drawn' if drawn else 'picked'} T={t}" for shape, drawn, 
 
 
 @pytest.mark.parametrize(
-    ("shape", "drawn", "temperature"),
+    "samples",
     [
-        pytest.param(*case, id=name, marks=pytest.mark.slow if case[2] > 1 else [])
-        for case, name in zip(CASES, IDS, strict=True)
+        FEW,
+        pytest.param(SAMPLES, marks=pytest.mark.slow),
+        pytest.param(MANY, marks=pytest.mark.long),
     ],
 )
-def test_three_tokens_are_distributed_as_the_target_s(shape, drawn, temperature) -> None:
-    check = problem(shape, drawn=drawn, temperature=temperature).check(SAMPLES)
-    assert check.samples == SAMPLES
-    assert check.passed, check
-
-
-@pytest.mark.long  # the test above is the same with a fifth of the samples
 @pytest.mark.parametrize(("shape", "drawn", "temperature"), CASES, ids=IDS)
-def test_many_outputs_are_distributed_as_the_target_s(shape, drawn, temperature) -> None:
-    check = problem(shape, drawn=drawn, temperature=temperature).check(MANY)
-    assert check.samples == MANY
+def test_three_tokens_are_distributed_as_the_target_s(
+    shape, drawn, temperature, samples: int
+) -> None:
+    check = problem(shape, drawn=drawn, temperature=temperature).check(samples)
+    assert check.samples == samples
     assert check.passed, check

@@ -137,6 +137,14 @@ MISTAKES: dict[str, tuple[Shape, bool, str, str, str]] = {
 }
 
 
+NOTICED_SOON = (
+    "after a rejection the target itself is drawn from",
+    "the bonus token is drawn after the wrong node",
+    "u is held against accept_prob the wrong way",
+)
+"""Of a chain, in `make test`: the residual, the bonus token, the verdict."""
+
+
 def assert_failed(check: Check) -> None:
     assert not check.passed
     assert check.p_value < CERTAIN or check.impossible, check
@@ -145,8 +153,8 @@ def assert_failed(check: Check) -> None:
 @pytest.mark.parametrize(
     "mistake",
     [
-        pytest.param(name, marks=[] if shape is CHAIN else pytest.mark.slow)
-        for name, (shape, *_) in MISTAKES.items()
+        pytest.param(name, marks=[] if name in NOTICED_SOON else pytest.mark.slow)
+        for name in MISTAKES
     ],
 )
 def test_mistake_is_noticed(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,12 +162,6 @@ def test_mistake_is_noticed(mistake: str, monkeypatch: pytest.MonkeyPatch) -> No
     mutate(monkeypatch, verify_module, function, old, new)
     check = problem(shape, drawn=drawn, temperature=1.3).check(SAMPLES)
     assert_failed(check)
-
-
-@pytest.mark.parametrize("drawn", [True, False])
-@pytest.mark.parametrize("shape", [CHAIN, pytest.param(TREE, marks=pytest.mark.slow)])
-def test_without_a_mistake_the_same_check_passes(shape: Shape, drawn: bool) -> None:
-    assert problem(shape, drawn=drawn, temperature=1.3).check(SAMPLES).passed
 
 
 NOTICED_LATE = (

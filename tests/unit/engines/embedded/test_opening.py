@@ -43,6 +43,7 @@ warming.join()
 """
 
 
+@pytest.mark.slow
 def test_a_cold_process_opens_three_arms_and_warms_up_at_once() -> None:
     answer = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120, check=False

@@ -15,10 +15,9 @@ from specviz.trace import Trace, fold
 
 LONGEST = 32
 LARGEST = {Method.MEDUSA: 4}
-HEADS = (Method.EAGLE, Method.EAGLE3)
-"""Medusa's stands for all heads in `make test`."""
+QUICK = ((Method.DRAFT_MODEL, 3), (Method.NGRAM, 9))
 CASES = [
-    pytest.param(method, k, marks=pytest.mark.slow if method in HEADS else [])
+    pytest.param(method, k, marks=[] if (method, k) in QUICK else pytest.mark.slow)
     for method in (Method.DRAFT_MODEL, Method.NGRAM, Method.EAGLE, Method.EAGLE3, Method.MEDUSA)
     for k in (1, 3, LARGEST.get(method, 9))
 ]

@@ -12,7 +12,6 @@ from specviz.config import Prompt
 from specviz.engines.embedded.tokenizer import ChatTokenizer, TextStream
 from specviz.errors import UsageError
 from specviz.paths import DEMO_TARGET
-from tests.support.embedded.model_checks import unhurried
 
 UNFINISHED = "\ufffd"
 
@@ -41,7 +40,6 @@ ANYTHING = st.text(
 )
 
 
-@unhurried(200)
 @given(st.one_of(ANYTHING, HANGUL, st.lists(st.one_of(ANYTHING, HANGUL)).map(" ".join)))
 def test_pieces_add_up_to_the_text(tokenizer: ChatTokenizer, text: str) -> None:
     token_ids = ids_of(tokenizer, text)
@@ -50,7 +48,6 @@ def test_pieces_add_up_to_the_text(tokenizer: ChatTokenizer, text: str) -> None:
     assert not any(UNFINISHED in piece for piece in pieces)
 
 
-@unhurried()
 @given(st.lists(st.integers(2, 4095), max_size=40))
 def test_random_tokens_add_up_but_for_an_unfinished_end(
     tokenizer: ChatTokenizer, token_ids: list[int]

@@ -23,7 +23,6 @@ from specviz.engines.embedded.verify import (
     without,
 )
 from specviz.trace import ROOT, Origin, Verdict
-from tests.support.embedded.model_checks import unhurried
 from tests.support.embedded.tiny_models import CPU
 
 VOCABULARY = 7
@@ -87,7 +86,6 @@ def walk(draft: Draft, done: Verified) -> list[int]:
     return [ROOT, *done.path]
 
 
-@unhurried()
 @given(problems())
 def test_greedy_path_is_the_longest_that_the_target_would_have_taken(problem) -> None:
     draft, logits = problem
@@ -106,7 +104,6 @@ def test_greedy_path_is_the_longest_that_the_target_would_have_taken(problem) ->
     assert all(j.u is None and j.accept_prob in (None, 0.0, 1.0) for j in done.judgements)
 
 
-@unhurried()
 @given(problems())
 def test_greedy_output_is_the_target_s_own(problem) -> None:
     """The tokens are the argmaxes of the rows they come from, whatever the draft's shape."""
@@ -117,7 +114,6 @@ def test_greedy_output_is_the_target_s_own(problem) -> None:
     assert tokens == [int(logits[row].argmax()) for row in rows]
 
 
-@unhurried()
 @given(sampled_problems())
 def test_path_goes_down_from_the_root(problem) -> None:
     draft, target, chosen = problem
@@ -127,7 +123,6 @@ def test_path_goes_down_from_the_root(problem) -> None:
     assert accepted == sorted(done.path)
 
 
-@unhurried()
 @given(sampled_problems())
 def test_at_most_one_node_is_accepted_per_depth(problem) -> None:
     draft, target, chosen = problem
@@ -141,7 +136,6 @@ def test_at_most_one_node_is_accepted_per_depth(problem) -> None:
     assert accepted == list(range(1, len(done.path) + 1))
 
 
-@unhurried()
 @given(sampled_problems())
 def test_nodes_are_judged_in_turn_and_unreached_ones_are_not(problem) -> None:
     draft, target, chosen = problem
@@ -160,7 +154,6 @@ def test_nodes_are_judged_in_turn_and_unreached_ones_are_not(problem) -> None:
             assert judgement.u is None and judgement.accept_prob is None
 
 
-@unhurried()
 @given(sampled_problems())
 def test_verdict_follows_from_u_and_accept_prob(problem) -> None:
     draft, target, chosen = problem
@@ -172,7 +165,6 @@ def test_verdict_follows_from_u_and_accept_prob(problem) -> None:
             assert accepted == (judgement.u <= judgement.accept_prob)
 
 
-@unhurried()
 @given(sampled_problems())
 def test_next_token_says_where_it_is_from(problem) -> None:
     draft, target, chosen = problem
@@ -190,7 +182,6 @@ def test_next_token_says_where_it_is_from(problem) -> None:
         assert done.next_token not in {draft.token_ids[child] for child in children}
 
 
-@unhurried()
 @given(sampled_problems())
 def test_no_token_is_accepted_that_the_target_cannot_say(problem) -> None:
     draft, target, chosen = problem
@@ -198,7 +189,6 @@ def test_no_token_is_accepted_that_the_target_cannot_say(problem) -> None:
         assert target[draft.parents[node] + 1, draft.token_ids[node]] > 0
 
 
-@unhurried()
 @given(sampled_problems())
 def test_nothing_handed_in_is_changed(problem) -> None:
     draft, target, chosen = problem
@@ -242,7 +232,6 @@ def test_residual_of_equal_distributions_is_the_target() -> None:
     assert torch.equal(without(torch.tensor([1.0, 0.0]), 0), torch.tensor([1.0, 0.0]))
 
 
-@unhurried()
 @given(problems(), st.floats(0.3, 2.0))
 def test_typical_acceptance_follows_the_paper_s_threshold(problem, temperature) -> None:
     draft, logits = problem
@@ -259,7 +248,6 @@ def test_typical_acceptance_follows_the_paper_s_threshold(problem, temperature) 
                 assert (judgement.verdict is Verdict.ACCEPTED) == (prob > threshold)
 
 
-@unhurried()
 @given(problems())
 def test_typical_acceptance_at_temperature_0_is_greedy(problem) -> None:
     draft, logits = problem

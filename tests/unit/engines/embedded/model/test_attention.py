@@ -16,7 +16,7 @@ from specviz.engines.embedded.attention import (
     tree_layout,
 )
 from specviz.engines.embedded.kv_cache import BLOCK
-from tests.support.embedded.model_checks import branch, trees, unhurried
+from tests.support.embedded.model_checks import branch, trees
 
 LIKE = torch.zeros(1)
 
@@ -30,7 +30,6 @@ def positions(layout: Layout) -> list[int]:
     return layout.positions.tolist()
 
 
-@unhurried()
 @given(st.integers(0, 200), st.integers(1, 50))
 def test_chain_sees_all_before_it(start: int, count: int) -> None:
     layout = chain_layout(start, count, LIKE)
@@ -39,7 +38,6 @@ def test_chain_sees_all_before_it(start: int, count: int) -> None:
     assert layout.slots % BLOCK == 0 and start + count <= layout.slots < start + count + BLOCK
 
 
-@unhurried()
 @given(st.integers(0, 100), trees(), st.data())
 def test_tree_nodes_see_the_context_and_their_ancestors(start: int, tree, data) -> None:
     parents, _ = tree
@@ -66,7 +64,6 @@ def test_attention_is_the_formula(start: int, count: int) -> None:
         assert torch.allclose(out[:, head], scores.softmax(-1) @ v, atol=1e-5)
 
 
-@unhurried()
 @given(st.integers(0, 150), st.integers(2, MOST_ROWS), st.integers(0, 1000))
 def test_bfloat16_rows_are_the_same_alone_and_together(start: int, count: int, seed: int) -> None:
     torch.manual_seed(seed)

@@ -18,14 +18,14 @@ from specviz.engines.embedded.model import Llama, load_model
 from specviz.engines.embedded.norm import rms_norm
 from specviz.paths import DEMO_TARGET
 from specviz.trace import ROOT
-from tests.support.embedded.model_checks import assert_close, branch, tokens, trees, unhurried
+from tests.support.embedded.model_checks import assert_close, branch, tokens, trees
 from tests.support.embedded.tiny_models import CPU, KINDS, load_tiny, save_tiny
+from tests.support.properties import share
 
 compiled = pytest.mark.skipif(library() is None, reason="no g++ here")
 
 
 @compiled
-@unhurried(60)
 @given(
     rows=st.integers(1, 40),
     inputs=st.integers(1, 12).map(lambda many: 8 * many),
@@ -84,7 +84,7 @@ def demo_target() -> Llama:
 
 
 @compiled
-@unhurried(25)
+@share(0.3)
 @given(trees(), st.integers(0, 90))
 def test_rows_of_a_tree_are_those_of_plain_decoding(demo_target: Llama, tree, before: int) -> None:
     """Bit for bit, on one thread and on two, and so is what is kept of a tree."""

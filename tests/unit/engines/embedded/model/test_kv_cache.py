@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.engines.embedded.kv_cache import BLOCK, FIRST_CAPACITY, KVCache
-from tests.support.embedded.model_checks import unhurried
 from tests.support.embedded.tiny_models import CPU
 
 
@@ -32,7 +31,6 @@ def read(cache: KVCache) -> list[int]:
     return keys[0, 0, :, 0].int().tolist()
 
 
-@unhurried()
 @given(
     st.lists(
         st.one_of(

@@ -16,7 +16,7 @@ from specviz.engines.embedded.model import Llama, Sublayers, load_model
 from specviz.engines.embedded.options import SAME_ROWS
 from specviz.paths import DEMO_TARGET
 from specviz.trace import ROOT
-from tests.support.embedded.model_checks import assert_close, branch, tokens, trees, unhurried
+from tests.support.embedded.model_checks import assert_close, branch, tokens, trees
 from tests.support.embedded.tiny_models import CPU, load_tiny, save_tiny
 
 
@@ -30,7 +30,6 @@ def logits_after(model: Llama, token_ids: Sequence[int]) -> Tensor:
     return model.forward(token_ids, model.new_cache(), logits_from=len(token_ids) - 1).logits
 
 
-@unhurried(60)
 @given(trees(), st.integers(0, 70))
 def test_tree_row_is_the_chain_of_its_ancestors(model: Llama, tree, before: int) -> None:
     parents, ids = tree
@@ -44,7 +43,6 @@ def test_tree_row_is_the_chain_of_its_ancestors(model: Llama, tree, before: int)
         assert_close(rows[node + 1 : node + 2], logits_after(model, text))
 
 
-@unhurried(60)
 @given(trees(), st.integers(0, 70), st.data())
 def test_kept_branch_is_as_if_it_had_been_read(model: Llama, tree, before: int, data) -> None:
     parents, ids = tree
@@ -69,7 +67,6 @@ OPERATIONS = st.one_of(
 )
 
 
-@unhurried(40)
 @given(st.lists(OPERATIONS, min_size=1, max_size=8))
 def test_cache_is_what_is_left_of_all_that_happened(model: Llama, operations) -> None:
     """Reading, drafting trees, keeping a branch, forgetting, drafting with fewer layers."""
@@ -122,10 +119,17 @@ def demo_target() -> Llama:
     return load_model(DEMO_TARGET, torch.bfloat16, CPU)
 
 
+ROWS = ((2, 5), (SAME_ROWS, 61))
+
+
 @pytest.mark.skipif(not has_layout(torch.bfloat16), reason="torch multiplies bfloat16 alone")
-@pytest.mark.parametrize("count", [2, 3, 6, SAME_ROWS])
 @pytest.mark.parametrize(
-    "before", [5, 29, 61, *(pytest.param(many, marks=pytest.mark.slow) for many in (127, 300))]
+    ("count", "before"),
+    [
+        pytest.param(count, before, marks=[] if (count, before) in ROWS else pytest.mark.slow)
+        for count in (2, 3, 6, SAME_ROWS)
+        for before in (5, 29, 61, 127, 300)
+    ],
 )
 def test_few_bfloat16_rows_do_not_depend_on_how_many_are_computed(
     demo_target: Llama, count: int, before: int

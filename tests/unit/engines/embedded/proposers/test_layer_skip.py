@@ -9,8 +9,6 @@ from specviz.engines.embedded.model import Sublayers
 from specviz.engines.embedded.proposers.chain_builder import ChainBuilder
 from specviz.engines.embedded.proposers.layer_skip import LayerSkip, alternating
 from specviz.engines.embedded.proposers.self_draft import SelfDrafter
-from specviz.methods import Method
-from tests.support.embedded.demo_family import answers
 from tests.support.embedded.random_models import decode, random_llama, rounds, sampler
 
 PROMPT = [3, 1, 4, 1, 5, 9, 2, 6]
@@ -137,8 +135,3 @@ def test_sampled_candidates_come_from_their_distributions():
 def test_no_memory_beyond_plain_decoding():
     _, proposer, _ = skipping()
     assert proposer.extra_bytes().total == 0
-
-
-@pytest.mark.parametrize("k", [1, 3, 5, 8])
-def test_the_demo_target_answers_as_without_drafts(k):
-    assert answers(Method.LAYER_SKIP, k) == answers(Method.BASELINE)

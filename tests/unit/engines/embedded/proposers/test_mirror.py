@@ -12,8 +12,6 @@ import torch
 from specviz.engines.embedded.decode import Decoder
 from specviz.engines.embedded.proposers.mirror import Mirror
 from specviz.engines.embedded.proposers.side_thread import IDLE_S, SideThread
-from specviz.methods import Method
-from tests.support.embedded.demo_family import answers
 from tests.support.embedded.random_models import CPU, decode, random_llama, rounds, sampler
 
 PROMPT = [3, 1, 4, 1, 5, 9, 2, 6]
@@ -199,8 +197,3 @@ def test_a_failing_job_fails_whoever_waits_and_not_the_next():
     side.wait()
     assert done.is_set()
     side.wait()  # nothing to wait for
-
-
-@pytest.mark.parametrize("k", [1, 3, 5, 8])
-def test_the_demo_target_answers_as_without_drafts(k):
-    assert answers(Method.MIRROR, k) == answers(Method.BASELINE)

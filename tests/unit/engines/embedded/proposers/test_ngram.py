@@ -7,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.engines.embedded.proposers.ngram import Ngram
-from specviz.methods import Method
-from tests.support.embedded.demo_family import answers
 from tests.support.embedded.random_models import decode, random_llama, sampler
 
 
@@ -81,8 +79,3 @@ def test_greedy_output_is_that_of_plain_decoding(k):
     target = random_llama()
     prompt = [5, 6, 7, 8, 5, 6]
     assert decode(target, Ngram(), prompt, 80, k) == decode(target, None, prompt, 80)
-
-
-@pytest.mark.parametrize("k", [1, 3, 5, 8])
-def test_the_demo_target_answers_as_without_drafts(k):
-    assert answers(Method.NGRAM, k) == answers(Method.BASELINE)

@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from specviz.engines.embedded.proposers.suffix import Suffix
 from specviz.engines.embedded.proposers.suffix_tree import SuffixTree
-from specviz.methods import Method
-from tests.support.embedded.demo_family import answers
 from tests.support.embedded.random_models import decode, random_llama, sampler
 
 TEXT = st.lists(st.integers(0, 3), max_size=40)
@@ -175,8 +173,3 @@ def test_greedy_output_is_that_of_plain_decoding(k, branches):
     proposer = Suffix(branches=branches)
     for prompt in ([5, 6, 7, 8, 5, 6], [5, 6, 9, 5, 6]):
         assert decode(target, proposer, prompt, 60, k) == decode(target, None, prompt, 60)
-
-
-@pytest.mark.parametrize("k", [1, 3, 5, 8])
-def test_the_demo_target_answers_as_without_drafts(k):
-    assert answers(Method.SUFFIX, k) == answers(Method.BASELINE)

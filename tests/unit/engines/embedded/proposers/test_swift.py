@@ -15,8 +15,6 @@ from specviz.engines.embedded.proposers.layer_search import (
 )
 from specviz.engines.embedded.proposers.self_draft import SelfDrafter
 from specviz.engines.embedded.proposers.swift import Swift, SwiftSettings
-from specviz.methods import Method
-from tests.support.embedded.demo_family import answers
 from tests.support.embedded.random_models import decode, random_llama, rounds
 
 PROMPT = [3, 1, 4, 1, 5, 9, 2, 6]
@@ -164,8 +162,3 @@ def test_the_posterior_goes_through_what_was_measured():
     mean, deviation = posterior(tried, scores, far, scale=1.0, noise=1e-8)
     assert float(mean) == pytest.approx(float(scores.mean()))
     assert float(deviation) == pytest.approx(float(scores.std(correction=0)))
-
-
-@pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 5, 8))])
-def test_the_demo_target_answers_as_without_drafts(k):
-    assert answers(Method.SWIFT, k) == answers(Method.BASELINE)
