@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from hypothesis import settings
 
 from specviz.analysis.benchmark.results import ArmState, Results, Slo
 from specviz.analysis.benchmark.summary import summarise
+from tests.support.properties import share
 
-SOME = settings(deadline=None, max_examples=25)
+SOME = share(0.4)
 """For properties of frames: pandas takes milliseconds per example, more on a busy machine."""
 
 INTEGERS = (

@@ -95,12 +95,20 @@ def test_requests_that_arrive_at_random_are_independent_by_block_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("world", "prompts"), [("independent", 5), ("independent", 20), ("blocks", 20), ("blocks", 60)]
+    ("world", "prompts"),
+    [
+        ("independent", 5),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (("independent", 20), ("blocks", 20), ("blocks", 60))
+        ),
+    ],
 )
 def test_the_picked_ks_interval_holds_the_truth_as_often(world: str, prompts: int) -> None:
     assert 0.93 - FAR <= picked_coverage_of(WORLDS[world], prompts, ROUNDS, seed=5) <= 0.97 + FAR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("world", "prompts"), [("independent, noisy", 5), ("blocks", 10)])
 def test_with_five_units_the_picked_ks_interval_is_not_wider_than_it_says(
     world: str, prompts: int

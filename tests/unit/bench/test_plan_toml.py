@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from specviz.bench.plan.check import check_arms
 from specviz.bench.plan.plan import Grid, Plan
@@ -27,7 +27,6 @@ def shipped(name: str) -> Plan:
 
 
 @given(plans)
-@settings(max_examples=150, deadline=None)
 def test_a_plan_is_read_back_as_it_was(plan: Plan) -> None:
     assert parse_plan(plan_to_toml(plan)) == plan
 

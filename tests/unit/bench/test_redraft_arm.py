@@ -46,7 +46,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
         patch.setattr(redraft_module, "corrected", lambda redraft, run: redraft)
         benchmark_id = measured(store, folder)
         for arm in (LARGEST, LOOKUP, UNSAID):
-            redrafted(store, benchmark_id, arm)
+            assert redrafted(store, benchmark_id, arm) == [(1, 3), (2, 3), (3, 3)]
         yield store, benchmark_id, {c.arm_index: c for c in results_of(store, benchmark_id).cells}
     torch.set_num_threads(threads)
 
@@ -159,7 +159,9 @@ def test_without_a_redraft_or_answers_there_is_nothing_to_predict(small: Kept) -
     assert len(line.predictions([1], redrafted=False)) == 1
 
 
-@pytest.mark.parametrize("calls", [0, 2, 3, 5])
+@pytest.mark.parametrize(
+    "calls", [0, 3, *(pytest.param(calls, marks=pytest.mark.slow) for calls in (2, 5))]
+)
 def test_one_that_is_stopped_keeps_nothing_and_harms_nothing(small: Kept, calls: int) -> None:
     """Between answers, after the last, and while steps are timed."""
     store, benchmark_id, _ = small
@@ -181,14 +183,12 @@ def test_a_method_that_cannot_be_redrafted_is_refused(small: Kept, arm: int) -> 
     assert kept(store, benchmark_id, arm) == ({}, [])
 
 
-def test_progress_is_reported_answer_by_answer(small: Kept) -> None:
-    store, benchmark_id, _ = small
-    assert redrafted(store, benchmark_id, LOOKUP) == [(1, 3), (2, 3), (3, 3)]
-
-
 @pytest.mark.parametrize(
     ("unknown", "left"),
-    [("token_ids", {(0, 0), (1, 1)}), ("output_tokens", {(0, 0)})],
+    [
+        ("token_ids", {(0, 0), (1, 1)}),
+        pytest.param("output_tokens", {(0, 0)}, marks=pytest.mark.slow),
+    ],
 )
 def test_a_later_turn_needs_the_text_of_the_earlier_one_only(
     small: Kept, unknown: str, left: set[tuple[int, int]]

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.bench.load.load import Load
@@ -32,7 +32,6 @@ def is_shared(plan: Plan, index: int) -> bool:
 
 
 @given(plans, at_once_counts)
-@settings(max_examples=100, deadline=None)
 def test_every_arm_meets_its_cells_once_per_repetition(plan: Plan, at_once: int) -> None:
     laid_out = stages(plan, at_once)
     found = Counter(
@@ -57,7 +56,6 @@ def test_every_arm_meets_its_cells_once_per_repetition(plan: Plan, at_once: int)
 
 
 @given(plans, at_once_counts)
-@settings(max_examples=100, deadline=None)
 def test_no_group_has_more_servers_than_fit(plan: Plan, at_once: int) -> None:
     for group in server_groups(plan, at_once):
         assert group
@@ -65,7 +63,6 @@ def test_no_group_has_more_servers_than_fit(plan: Plan, at_once: int) -> None:
 
 
 @given(plans, at_once_counts)
-@settings(max_examples=50, deadline=None)
 def test_rounds_have_names_of_their_own_that_stay(plan: Plan, at_once: int) -> None:
     def rounds(benchmark_id: str) -> list[str]:
         return [

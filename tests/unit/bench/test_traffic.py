@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.bench.block import Block, Talk
@@ -112,7 +112,6 @@ def test_a_file_of_arrivals_that_is_none(tmp_path: Path, text: str, says: str) -
     st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.5]), min_size=1, max_size=4, unique=True),
     st.integers(0, 5),
 )
-@settings(max_examples=50, deadline=None)
 def test_every_phase_has_its_requests_and_each_temperature_equally_often(
     sizes: list[int], temperatures: list[float], repetition: int
 ) -> None:

@@ -20,9 +20,7 @@ from specviz.errors import UsageError
 from specviz.paths import DEMO_TARGET
 from tests.support.broken_heads import copied, gguf, write
 
-SHORT = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+SHORT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
@@ -64,11 +64,11 @@ def test_a_table_for_people(db: Path) -> None:
 
 
 def test_one_json_document(db: Path) -> None:
+    began = datetime.now(UTC)
     out, notes = asked("SELECT run_id, k FROM runs ORDER BY 1", "--db", db, "--limit", 2, "--json")
     found = json.loads(out)
     assert found.pop("elapsed_ms") > 0
-    age = datetime.now(UTC) - datetime.fromisoformat(found.pop("data_as_of"))
-    assert timedelta() < age < timedelta(minutes=5)
+    assert began < datetime.fromisoformat(found.pop("data_as_of")) < datetime.now(UTC)
     assert found == {
         "columns": [{"name": "run_id", "type": "VARCHAR"}, {"name": "k", "type": "SMALLINT"}],
         "rows": [["run0", 3], ["run1", 3]],
@@ -82,10 +82,9 @@ def test_more_rows_than_the_limit_are_told(db: Path) -> None:
     assert notes.startswith("1 row, ") and "there are more: --limit 10" in notes
 
 
-@pytest.mark.parametrize("terminal", [False, True])
-@pytest.mark.parametrize("column", ["prompt", "[prompt] AS p", "{'a': prompt} AS p", "1 AS p"])
+@pytest.mark.parametrize("terminal", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_nothing_of_a_model_reaches_the_terminal_as_a_command(
-    db: Path, column: str, terminal: bool, monkeypatch: pytest.MonkeyPatch
+    db: Path, terminal: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def is_terminal(console: Console) -> bool:
         return terminal
@@ -94,7 +93,8 @@ def test_nothing_of_a_model_reaches_the_terminal_as_a_command(
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TERM", "dumb")
     name = HOSTILE.replace("\x00", "").replace('"', "")
-    out, notes = asked(f'SELECT {column}, 2 AS "{name}" FROM requests LIMIT 1', "--db", db)
+    columns = f"""prompt, [prompt] AS listed, {{'a': prompt}} AS within, 2 AS "{name}\""""
+    out, notes = asked(f"SELECT {columns} FROM requests LIMIT 1", "--db", db)
     for text in (out.replace("\n", ""), notes.replace("\n", "")):
         assert text.isprintable(), [hex(ord(one)) for one in text if not one.isprintable()]
     assert "script" in out
@@ -110,15 +110,12 @@ def test_json_sends_no_invisible_marks_either(db: Path) -> None:
     ("sql", "error", "says"),
     [
         ("DELETE FROM runs", UsageError, "DELETE is refused"),
-        ("FROM read_csv('/etc/passwd')", UsageError, '"read_csv" is refused'),
-        ("COMMIT; DELETE FROM runs", UsageError, "exactly one statement"),
         ("SELECT 'x'::INT", StoreError, "Could not convert"),
     ],
 )
 def test_the_guard_is_the_same(db: Path, sql: str, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
         asked(sql, "--db", db)
-    assert json.loads(asked("SELECT count(*) FROM runs", "--db", db, "--json")[0])["rows"] == [[3]]
 
 
 def test_an_sql_argument_with_half_a_character(db: Path) -> None:
@@ -177,23 +174,15 @@ def test_a_running_app_answers(app_of: Path) -> None:
     assert json.loads(out)["rows"] == [[HOSTILE]]
 
 
-@pytest.mark.parametrize(
-    ("sql", "error", "says"),
-    [
-        ("DELETE FROM runs", UsageError, "DELETE is refused"),
-        ("SELECT 'x'::INT", StoreError, "Could not convert"),
-    ],
-)
-def test_a_running_app_refuses_as_well(
-    app_of: Path, sql: str, error: type[Exception], says: str
-) -> None:
-    with pytest.raises(error, match=says):
-        asked(sql, "--db", app_of)
+def test_a_running_app_refuses_as_well(app_of: Path) -> None:
+    with pytest.raises(UsageError, match="DELETE is refused"):
+        asked("DELETE FROM runs", "--db", app_of)
+    with pytest.raises(StoreError, match="Could not convert"):
+        asked("SELECT 'x'::INT", "--db", app_of)
 
 
-@pytest.mark.parametrize(
-    ("body", "says"),
-    [
+def test_a_body_that_is_no_query_is_refused(client: TestClient) -> None:
+    for body, says in (
         (b"", "The body must be"),
         (b"[]", "The body must be"),
         (b"{}", "The body must be"),
@@ -203,12 +192,10 @@ def test_a_running_app_refuses_as_well(
         (b'{"sql": 5}', "not SQL"),
         (b'{"sql": "SELECT \'\\ud800\'"}', "half a character"),
         (b'{"sql": "DROP TABLE runs"}', "DROP is refused"),
-    ],
-)
-def test_a_body_that_is_no_query_is_refused(client: TestClient, body: bytes, says: str) -> None:
-    answer = client.post("/api/query", content=body)
-    assert answer.status_code == 400
-    assert says in answer.json()["error"]
+    ):
+        answer = client.post("/api/query", content=body)
+        assert answer.status_code == 400
+        assert says in answer.json()["error"], body
 
 
 def test_other_web_pages_may_not_ask(client: TestClient) -> None:

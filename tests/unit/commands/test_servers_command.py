@@ -30,7 +30,13 @@ APP_URL = "http://127.0.0.1:1"
 GPU = ("add", "gpu-1", "gpu-1:8000/v1/", "--label", "GPU box", "--key-env", "GPU1_API_KEY")
 
 
-@pytest.fixture(params=["the file", "the app that owns it"])
+WHOSE = ("the file", "the app that owns it")
+in_the_file_first = pytest.mark.parametrize(
+    "db", [WHOSE[0], pytest.param(WHOSE[1], marks=pytest.mark.slow)], indirect=True
+)
+
+
+@pytest.fixture(params=WHOSE)
 def db(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Path]:
@@ -91,6 +97,7 @@ def test_a_server_is_added_listed_checked_and_removed(db: Path, url: str) -> Non
     assert left["name"] == "here" and left["baseline_of"] is None
 
 
+@in_the_file_first
 def test_one_that_is_down_is_exit_code_1_and_says_since_when(db: Path, url: str) -> None:
     document(db, "add", "gone", "http://127.0.0.1:9")
     document(db, "add", "here", url)
@@ -100,6 +107,7 @@ def test_one_that_is_down_is_exit_code_1_and_says_since_when(db: Path, url: str)
     assert "down since 2" in answer(db, "check", exit_code=1)
 
 
+@in_the_file_first
 def test_what_is_wrong_is_one_sentence(db: Path) -> None:
     answer(db, *GPU)
     for arguments, said in (
@@ -116,6 +124,7 @@ def test_what_is_wrong_is_one_sentence(db: Path) -> None:
             answer(db, *arguments)
 
 
+@in_the_file_first
 def test_a_proxy_is_configured(db: Path, url: str, tmp_path: Path) -> None:
     rule = Policy(4, (4,), (Row((4,), (Basis.EDITED,), 0.5), Row((0,), (Basis.EDITED,))))
     policy = tmp_path / "policy.toml"

@@ -7,7 +7,7 @@ from html import unescape
 from typing import Any
 
 import plotly.graph_objects as go
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.analysis.plot_choice import Plot, PlotKind
@@ -99,7 +99,6 @@ def tables(draw: st.DrawFn) -> list[tuple[Any, ...]]:
     return draw(st.lists(row, max_size=20))
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     tables(),
     st.sampled_from(

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.errors import UsageError
@@ -129,7 +129,6 @@ def routing(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 
 @given(st.floats(0, 2), st.floats(0.05, 1), st.integers(0, 40))
-@settings(deadline=None)
 def test_the_strategy_says_what_the_policy_says(
     routing: ModuleType, temperature: float, top_p: float, in_flight: int
 ) -> None:

@@ -97,7 +97,7 @@ def _skip_where_python_is_another(category: str) -> None:
 @pytest.mark.parametrize(
     "category",
     [
-        pytest.param(category, marks=pytest.mark.slow if category == "code_generation" else [])
+        pytest.param(category, marks=[] if category == "translation" else pytest.mark.slow)
         for category in CATEGORIES
     ],
 )
@@ -109,6 +109,7 @@ def test_further_prompts_are_new(category: str) -> None:
     assert not contents & {document.content for document in tuning_documents(category)}
 
 
+@pytest.mark.slow  # the test below is the first case
 @pytest.mark.parametrize("category", CATEGORIES)
 def test_further_prompts_are_those_of_the_code(category: str) -> None:
     _skip_where_python_is_another(category)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,15 +30,21 @@ BENCHMARK = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def packed(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A sample with a run and a benchmark."""
-    with open_store(tmp_path / "recorded.duckdb") as store:
+    path = tmp_path_factory.mktemp("sample") / "recorded.duckdb"
+    with open_store(path) as store:
         record(store, new_run(run_id="theirs"), request_events(2, "theirs-1"))
         store.write(insert, "benchmarks", {"benchmark_id": "their-benchmark", **BENCHMARK})
         store.write(edits.tag, [Item(Kind.RUN, "theirs")], [REGRESSION])
+    return gzip.compress(path.read_bytes(), compresslevel=1)
+
+
+@pytest.fixture
+def packed(tmp_path: Path, recorded: bytes) -> Path:
     file = tmp_path / "sample.duckdb.gz"
-    file.write_bytes(gzip.compress((tmp_path / "recorded.duckdb").read_bytes()))
+    file.write_bytes(recorded)
     return file
 
 
@@ -49,8 +56,8 @@ def shipped(packed: Path) -> Iterator[Shipped]:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "own.duckdb") as store:
+def own(tmp_path: Path, empty_database: Path) -> Iterator[Store]:
+    with open_store(shutil.copyfile(empty_database, tmp_path / "own.duckdb")) as store:
         yield store
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.analysis.sample_metrics import metrics_of
@@ -35,6 +35,7 @@ from specviz.store.history.history import read_history
 from specviz.store.history.line import Kind
 from specviz.store.runs.runs import read_group, read_run
 from specviz.trace import Fidelity
+from tests.support.properties import share
 from tests.support.store.samples import (
     frame_of,
     moments,
@@ -141,7 +142,7 @@ def samples(draw: st.DrawFn) -> Sample:
 
 
 @given(st.lists(st.tuples(st.none() | samples(), moments, times_ms, texts), max_size=4))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@share(0.5)
 def test_samples_come_back_as_they_were(shared_store: Store, reported: list[Any]) -> None:
     benchmark_id = uuid.uuid4().hex
     log = begun(shared_store, benchmark_id)

@@ -18,6 +18,7 @@ from specviz.remote.ingest import RemoteStore, post_run
 from specviz.store import RecordedRequest, RunSink, Store, recording_from_dict, recording_to_dict
 from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import Trace, fold
+from tests.support.properties import share
 from tests.support.store.samples import new_run, num_runs, prompts, request_events, traces
 
 
@@ -67,7 +68,7 @@ def recorded(request_id: str, num_steps: int = 2) -> RecordedRequest:
     return RecordedRequest(Prompt("p"), events, RunStatus.FINISHED, datetime.now(UTC))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(share(0.5), suppress_health_check=list(HealthCheck))
 @given(traces(), prompts)
 def test_any_recording_survives_json_and_ingest(
     shared_store: Store, trace: Trace, prompt: Prompt

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from math import inf, nextafter
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest import approx
@@ -41,7 +40,7 @@ from tests.support.store.samples import (
     traces,
 )
 
-many = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(suppress_health_check=list(HealthCheck))
 
 
 @many
@@ -131,29 +130,24 @@ def test_half_a_character_is_stored_as_a_replacement_and_harms_nothing(store: St
     assert store.read(read_run, good.run_id).status is RunStatus.FINISHED
 
 
-@pytest.mark.parametrize(
-    ("token_id", "totals"),
-    [
+def test_totals_of_a_request_are_read_as_they_were_written(store: Store) -> None:
+    """Without a column of their own: they are the figures of a request whose steps are inferred."""
+    for token_id, totals in (
         (7, SpecTotals(num_draft_tokens=10, num_accepted_tokens=6)),
         (None, SpecTotals(10, 6, 4)),
         (None, SpecTotals(num_accepted_tokens=6, num_drafts=4)),
         (None, SpecTotals(tokens_per_step=2.5)),
         (7, None),
-    ],
-)
-def test_totals_of_a_request_are_read_as_they_were_written(
-    store: Store, token_id: int | None, totals: SpecTotals | None
-) -> None:
-    """Without a column of their own: they are the figures of a request whose steps are inferred."""
-    emitted = (EmittedToken(0, token_id, "a", Origin.UNKNOWN),)
-    events = [
-        RequestStarted("r", Fidelity.INFERRED),
-        Step(0, 10.0, (), emitted),
-        RequestFinished((1,), 10.0, 10.0, "stop", totals=totals),
-    ]
-    run = new_run()
-    record(store, run, events)
-    assert store.read(read_trace, "r") == fold(events)
-    (row,) = store.read(read_requests, run.run_id)
-    assert row.metrics == summarise(fold(events))
+    ):
+        run = new_run()
+        emitted = (EmittedToken(0, token_id, "a", Origin.UNKNOWN),)
+        events = [
+            RequestStarted(run.run_id, Fidelity.INFERRED),
+            Step(0, 10.0, (), emitted),
+            RequestFinished((1,), 10.0, 10.0, "stop", totals=totals),
+        ]
+        record(store, run, events)
+        assert store.read(read_trace, run.run_id) == fold(events)
+        (row,) = store.read(read_requests, run.run_id)
+        assert row.metrics == summarise(fold(events))
     assert_round_trip(store)

@@ -15,7 +15,7 @@ from specviz.training import corpus, record
 from specviz.training.corpus import CATEGORIES, HELD_OUT_IN, Document, held_out, training_document
 from specviz.training.held_out import PROMPTS_PER_CATEGORY, evaluation_documents, prompt_lines
 
-SAMPLE = 20_000
+SAMPLE = 4_000
 FINGERPRINT = "1566269499565cc4d7654159e5a0c9304219d6311945b43033bb637172855fee"
 
 
@@ -56,6 +56,7 @@ def test_no_document_of_the_stream_is_held_out() -> None:
     assert not [d for d in _sample() if held_out(d.content)]
 
 
+@pytest.mark.slow
 def test_hold_out_test_would_notice_a_missing_filter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus, "held_out", lambda content: False)
     unfiltered = [training_document(_seed(), index) for index in range(3000)]

@@ -8,7 +8,7 @@ import re
 from random import Random
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.training.texts import (
@@ -31,7 +31,6 @@ def test_structured_output_parses_and_has_the_keys_asked_for(seed: int) -> None:
     assert ", ".join(value) in example.prompt
 
 
-@settings(deadline=None)  # the first function of a module reads the whole module
 @given(SEEDS)
 def test_code_parses(seed: int) -> None:
     example = code_generation.example(Random(seed))

@@ -91,6 +91,7 @@ def small_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_pair_goes_on_with_text_that_it_has_not_read(
     small_family: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,13 +124,8 @@ def test_only_what_was_trained_with_the_same_text_goes_on(small_family: Path) ->
         further(small_family / "nothing", 20)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow if name == "eagle3" else [])
-        for name in sorted(TRAININGS)
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(TRAININGS))
 def test_head_is_trained_on_what_target_and_draft_have_not_read(
     name: str, small_family: Path
 ) -> None:
@@ -146,6 +142,7 @@ def test_head_is_trained_on_what_target_and_draft_have_not_read(
     assert (small_family / f"demo-{name}" / "model.safetensors").exists()
 
 
+@pytest.mark.slow
 def test_frequent_tokens_are_those_of_the_answers(small_family: Path) -> None:
     shop = open_shop(
         small_family, scratch=small_family, device="cpu", seed=20, progress=lambda line: None

@@ -153,6 +153,7 @@ def test_divergence_from_itself_is_zero() -> None:
     assert divergence(logits.roll(1, 1), wanted, entropy).item() > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_training_lowers_the_loss(name: str, tmp_path: Path) -> None:
     target = tiny_target()

@@ -20,7 +20,7 @@ def copied(model: LlamaForCausalLM) -> float:
     return float((predicted[:, TOKENS:-1] == once[:, 1:]).float().mean())
 
 
-@pytest.mark.parametrize("config", [target_config(), draft_config()], ids=["target", "draft"])
+@pytest.mark.parametrize("config", [draft_config()], ids=["draft"])
 def test_an_untrained_model_copies(config: LlamaConfig) -> None:
     assert copied(LlamaForCausalLM(config)) < 0.02
     assert copied(new_model(config, seed=1)) > 0.9

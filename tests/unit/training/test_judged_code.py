@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import ast
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from specviz.training.corpus import Document
 from specviz.training.judging import process
@@ -39,13 +38,13 @@ def fenced(source: str) -> str:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=20)
 @given(SEEDS)
 def test_the_reference_passes(seed: int) -> None:
     found = document("code_generation", seed)
     assert wrong_code(found, found.answer) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_code_is_run_but_that_of_the_standard_library(kind: str) -> None:
     source = program_of(code(kind).answer)
@@ -73,9 +72,10 @@ def mutants(source: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "standard_library"])
 # none of the changes leaves these the same
-@pytest.mark.parametrize("seed", [22, pytest.param(36, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [22, 36])
 def test_changed_programs_fail(kind: str, seed: int) -> None:
     found = code(kind, seed)
     source = program_of(found.answer)
@@ -88,6 +88,7 @@ def test_changed_programs_fail(kind: str, seed: int) -> None:
     assert not survived
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_name_fails(kind: str) -> None:
     found = code(kind)
@@ -170,6 +171,7 @@ def run(body: str) -> str:
     return outcomes("def f():\n" + "\n".join(f"    {line}" for line in body.splitlines()), CALL)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
@@ -182,14 +184,14 @@ def test_a_program_that_does_not_end_is_ended(body: str) -> None:
         run(body)
 
 
+@pytest.mark.slow
 def test_a_program_that_waits_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "DEADLINE_S", 1.0)
-    began = time.monotonic()
     with pytest.raises(Stopped, match="does not end within 1 s"):
         run("import time\ntime.sleep(600)")
-    assert time.monotonic() - began < 60
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is Linux's")
 @pytest.mark.parametrize(
     "body", ["return len([0] * 10**9)", "a = []\nwhile True: a.append('x' * 10**6)"]
@@ -198,6 +200,7 @@ def test_a_program_that_allocates_is_stopped(body: str) -> None:
     assert run(body) == "raises MemoryError"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "outcome"),
     [
@@ -221,6 +224,7 @@ def test_outcomes(body: str, outcome: str) -> None:
     assert len(found) < 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call", ["os._exit(0)", "os.write(3, b'[]') or os.write(4, b'[') or os._exit(0)"]
 )
@@ -229,6 +233,7 @@ def test_a_program_that_ends_its_process_fails(call: str) -> None:
         run(f"import os\n{call}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [

@@ -161,7 +161,7 @@ def test_a_change_of_a_tenth_is_found_in_noise_of_a_twentieth() -> None:
 
 
 @pytest.mark.parametrize("number", [6, pytest.param(24, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("together", [1, 3])
+@pytest.mark.parametrize("together", [3, pytest.param(1, marks=pytest.mark.slow)])
 def test_pure_noise_is_called_noise_in_about_95_of_100_cases(number: int, together: int) -> None:
     """Also where prompts share the slow moments of a block, 5 % of them."""
     rng = np.random.default_rng(6)

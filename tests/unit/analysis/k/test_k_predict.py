@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.analysis.interval import student_quantile
@@ -142,7 +142,6 @@ lookup = redrafts(k=6).filter(lambda answer: any(timed(0, answer, 6, PRICE).draf
 lookups = st.lists(lookup, min_size=1, max_size=8)
 
 
-@settings(deadline=None, max_examples=40)
 @given(lookups, st.booleans(), st.sampled_from([(0, 6), (0, 1, 6), (1, 6)]), st.randoms())
 def test_its_own_k_is_what_was_measured(answers, redrafted, timed_ks, random) -> None:
     run = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from specviz.analysis.benchmark.results import Slo
@@ -18,12 +18,13 @@ from specviz.errors import UsageError
 from specviz.policy.file import parse_policy, policy_toml
 from specviz.policy.policy import Basis
 from tests.support.analysis.sweeps import accepted, family, sweep
+from tests.support.properties import share
 
 KS = (1, 3, 5)
 GRID = [(t, c) for t in (0.0, 0.7) for c in (1, 4, 16)]
 SMALL = [(t, c) for t in (0.0, 0.7) for c in (1, 4)]
 THROUGHPUT = Objective(Slo())
-SOME = settings(deadline=None, max_examples=8)
+SOME = share(0.25)
 
 
 def ks_of(table: PolicyTable) -> list[list[int]]:

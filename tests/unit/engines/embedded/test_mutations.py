@@ -139,10 +139,9 @@ MISTAKES: dict[str, tuple[Shape, bool, str, str, str]] = {
 
 NOTICED_SOON = (
     "after a rejection the target itself is drawn from",
-    "the bonus token is drawn after the wrong node",
     "u is held against accept_prob the wrong way",
 )
-"""Of a chain, in `make test`: the residual, the bonus token, the verdict."""
+"""Of a chain, in `make test`: the residual and the verdict."""
 
 
 def assert_failed(check: Check) -> None:

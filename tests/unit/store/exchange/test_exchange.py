@@ -20,6 +20,7 @@ from specviz.store.exchange import Format, export, import_file
 from specviz.store.exchange.csv_file import cell
 from specviz.trace import fold
 from specviz.wire import event_from_dict
+from tests.support.properties import share
 from tests.support.store.exchange_samples import HOSTILE, filled, put_anything
 from tests.support.store.round_trip import assert_equal_rows, assert_round_trip
 from tests.support.store.samples import (
@@ -34,12 +35,7 @@ from tests.support.store.samples import (
 
 DATA = Path(__file__).parents[1] / "data"
 
-few = settings(
-    max_examples=2,
-    deadline=None,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+few = settings(share(0.1), phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +61,9 @@ def test_any_traces(
         assert_round_trip(store, (kind,))
 
 
-@pytest.mark.parametrize("kind", ["parquet", "folder", "jsonl"])
+@pytest.mark.parametrize(
+    "kind", ["parquet", "jsonl", pytest.param("folder", marks=pytest.mark.slow)]
+)
 def test_an_export_from_before_columns_were_renamed(
     store: Store, tmp_path: Path, kind: str
 ) -> None:

@@ -129,11 +129,6 @@ def test_a_running_app_does_both(owned: Store, tmp_path: Path, db: Path) -> None
     assert "owns the database and does the export" in answer.stderr
     answer = run("import", tmp_path / "f.zip", "--db", tmp_path / "app.duckdb")
     assert "5 runs and 1 benchmark and 1 result already here" in answer.stdout
-    with open_store(tmp_path / "other.duckdb") as other:
-        from specviz.store.exchange import import_file
-
-        import_file(other, tmp_path / "f.zip")
-        assert_equal_rows(owned, other)
 
 
 def test_a_folder_goes_to_a_running_app_too(owned: Store, tmp_path: Path, db: Path) -> None:

@@ -96,25 +96,18 @@ def valued(column: str, value: Any) -> Callable[[pa.Table], pa.Table]:
     ("table", "change", "says"),
     [
         ("runs", valued("status", "running"), "what is imported has ended"),
-        ("runs", valued("status", "unheard"), "what is imported has ended"),
         ("runs", valued("method", "magic"), "no run of specviz"),
-        ("runs", valued("engine", "magic"), "no run of specviz"),
         ("runs", valued("temperature", 9.0), "temperature must be between"),
         ("runs", valued("options", "{"), "Malformed JSON"),
         ("runs", valued("run_id", "one"), "two rows of run_id one"),
-        ("runs", valued("model", None), None),
         ("runs", lambda table: table.append_column("x", [[1] * table.num_rows]), "column 'x'"),
         ("runs", lambda table: table.drop_columns(["status"]), "lacks the column status"),
-        ("runs", lambda table: table.drop_columns(["note", "name"]), None),
         ("runs", lambda table: table.slice(1), "has rows of run_id"),
         ("runs", lambda table: pa.concat_tables([table, table]), "two rows"),
         ("requests", valued("prompt", None), "a row without prompt"),
         ("requests", valued("fidelity", "psychic"), "no run of specviz"),
-        ("requests", lambda table: table.slice(1), "has rows of request_id"),
         ("decisions", valued("verdict", "guilty"), "says 'guilty'"),
         ("decisions", valued("u", float("nan")), "is no number"),
-        ("steps", valued("elapsed_ms", float("inf")), "is no number"),
-        ("decisions", lambda table: table.drop_columns(["started_at"]), None),
         ("steps", lambda table: table.drop_columns(["started_at", "spans"]), None),
         (
             "steps",
@@ -312,9 +305,6 @@ def test_other_rows_under_an_id_that_is_here(store: Store, exported: Path, tmp_p
     before = store.read(frame_of, "SELECT * FROM runs ORDER BY run_id").to_csv()
     changes = (
         with_rows("runs", valued("max_tokens", 7)),
-        with_rows("decisions", valued("depth", 7)),
-        with_rows("samples", valued("sent_ms", 7.0)),
-        with_rows("elsewhere_requests", valued("ttft_ms", 7.0)),
         with_rows("k_step_times", valued("step_ms", 7.0)),
     )
     for index, change in enumerate(changes):

@@ -43,7 +43,13 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", [Format.JSONL, Format.CSV, Format.PARQUET])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        Format.PARQUET,
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in (Format.JSONL, Format.CSV)),
+    ],
+)
 def test_they_go_out_and_come_back_in_as_much_memory_as_they_take_once(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Format
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.children import run_python
 
 SETUP = """
-    import os, random, resource, string, time
+    import os, random, resource, time
     from dataclasses import replace
     from pathlib import Path
     from specviz.config import Prompt, RunStatus
@@ -27,7 +27,7 @@ SETUP = """
     def long_request(request_id):
         pool = random.Random(request_id)
         started, *steps, finished = request_events(300, request_id)
-        text = lambda: "".join(pool.choices(string.printable, k=2000))
+        text = lambda: pool.randbytes(1000).hex()
         steps = [replace(s, emitted=tuple(replace(t, text=text()) for t in s.emitted))
                  for s in steps]
         return [started, *steps, finished]

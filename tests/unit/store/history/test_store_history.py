@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.store import Store, open_store
@@ -17,6 +17,7 @@ from specviz.store.history.filter import HistoryFilter, read_choices
 from specviz.store.history.history import Order, has_history, read_history, read_run_ids
 from specviz.store.history.line import Item, Kind
 from specviz.store.history.size import FileSize, Share, file_size_of, read_share, share_text
+from tests.support.properties import share
 from tests.support.store.history_samples import NOON, MadeLine, put, store_run
 
 METHODS = ("ngram", "eagle3", "medusa")
@@ -100,7 +101,7 @@ filters = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@share(0.5)
 @given(wanted=filters)
 def test_a_filter_lets_through_what_plain_python_does(filled: Store, wanted: HistoryFilter) -> None:
     expected = sorted(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.store.sql.frames import HEADER, packed, unpacked
@@ -26,7 +26,6 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=40)
 @given(st.dictionaries(st.text("abc"), values))
 def test_a_message_comes_back(message: dict[str, object]) -> None:
     frame = packed(message)

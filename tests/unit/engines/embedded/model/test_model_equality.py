@@ -121,6 +121,7 @@ def test_every_way_to_write_the_rotary_embedding_is_read(tmp_path: Path, written
     assert torch.equal(read_config(tmp_path).inverse_frequencies, theirs.inv_freq)
 
 
+@pytest.mark.slow
 def test_a_plain_rotary_embedding_needs_no_transformers() -> None:
     """Importing its configurations would take as long as importing torch."""
     code = (

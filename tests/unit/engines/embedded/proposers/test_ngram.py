@@ -37,6 +37,7 @@ def test_drafts_what_followed_the_earliest_of_the_longest_matches(context, k, sh
         end += data.draw(st.integers(1, 6))
 
 
+@pytest.mark.slow
 def test_agrees_with_vllm():
     proposer_module = pytest.importorskip("vllm.v1.spec_decode.ngram_proposer")
     import numpy as np
