@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -21,28 +23,57 @@ from specviz.store.exchange import Format, export, exporting, import_file, impor
 GLIBC = platform.libc_ver()[0] == "glibc"
 THREADS = 40
 
-APP_WITH_THREADS = f"""
-import asyncio, ctypes, tempfile, threading
+APP = f"""
+import streamlit.web.bootstrap
 import app
+
+import asyncio, ctypes, gc, json, os, tempfile, threading
+from pathlib import Path
+from typing import Any
+import pyarrow as pa
+from specviz.store import open_store
+from specviz.store.exchange import Format, export, import_file
 
 libc = ctypes.CDLL(None)
 libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p
-app.warm_up = lambda: None
+folder = Path(os.environ["FOLDER"])
+
+def start():
+    thread = threading.Thread(target=lambda: None)
+    thread.start()
+    return thread
+
+app.warm_up = start
+
+def heaps():
+    everyone = threading.Barrier({THREADS})
+    def work():
+        libc.malloc(1000)
+        everyone.wait()
+    threads = [threading.Thread(target=work) for _ in range({THREADS})]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    with tempfile.NamedTemporaryFile() as file:
+        stream = ctypes.c_void_p(libc.fopen(file.name.encode(), b"w"))
+        libc.malloc_info(0, stream)
+        libc.fclose(stream)
+        return file.read().count(b"<heap nr=")
+
+def taken_from_mimalloc():
+    with open_store(folder / "other.duckdb") as store:
+        export(store, None, Format.PARQUET, folder / "all.zip")
+        import_file(store, folder / "all.zip")
+    return pa.mimalloc_memory_pool().max_memory()
 
 async def main():
     async with app.lifespan(app.app):
-        everyone = threading.Barrier({THREADS})
-        def work():
-            libc.malloc(1000)
-            everyone.wait()
-        threads = [threading.Thread(target=work) for _ in range({THREADS})]
-        for thread in threads: thread.start()
-        for thread in threads: thread.join()
-        with tempfile.NamedTemporaryFile() as file:
-            stream = ctypes.c_void_p(libc.fopen(file.name.encode(), b"w"))
-            libc.malloc_info(0, stream)
-            libc.fclose(stream)
-            print(file.read().count(b"<heap nr="))
+        for thread in threading.enumerate():
+            if thread.name == "start":
+                thread.join(60)
+        looked_at = len(gc.get_objects()) / (len(gc.get_objects()) + gc.get_freeze_count())
+        print(json.dumps(
+            {{"looked at": looked_at, "heaps": heaps(), "mimalloc": taken_from_mimalloc()}}
+        ))
 
 asyncio.run(main())
 """
@@ -124,78 +155,48 @@ with ThreadPoolExecutor(16) as threads:
     print(held() - before)
 """
 
-EXCHANGE_IN_THE_APP = """
-import os
-from pathlib import Path
-import streamlit.web.bootstrap
-import app
-import pyarrow as pa
-from specviz.store import open_store
-from specviz.store.exchange import Format, export, import_file
 
-folder = Path(os.environ["FOLDER"])
-with open_store(folder / "runs.duckdb") as store:
-    export(store, None, Format.PARQUET, folder / "all.zip")
-    import_file(store, folder / "all.zip")
-print(pa.mimalloc_memory_pool().max_memory())
-"""
-
-COLLECTED_IN_THE_APP = """
-import asyncio, gc, threading
-import app
-
-def start():
-    thread = threading.Thread(target=lambda: None)
-    thread.start()
-    return thread
-
-app.warm_up = start
-
-async def main():
-    async with app.lifespan(app.app):
-        for thread in threading.enumerate():
-            if thread.name == "start":
-                thread.join(60)
-        print(len(gc.get_objects()) / (len(gc.get_objects()) + gc.get_freeze_count()))
-
-asyncio.run(main())
-"""
-
-
-def printed(program: str, **variables: str) -> float:
+def printed(program: str, **variables: str) -> Any:
     chosen = ("MALLOC_ARENA_MAX", "ARROW_DEFAULT_MEMORY_POOL")
     env = {name: value for name, value in os.environ.items() if name not in chosen}
     ran = subprocess.run(
         [sys.executable, "-c", program], env=env | variables, cwd=PROJECT_ROOT,
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=500, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    return float(ran.stdout.split()[-1])
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+    """What a process of the app says of its memory."""
+    folder = tmp_path_factory.mktemp("app")
+    found: dict[str, float] = printed(
+        APP, FOLDER=str(folder), SPECVIZ_STORE=str(folder / "runs.duckdb")
+    )
+    return found
 
 
 @pytest.mark.skipif(not GLIBC, reason="arenas are glibc's")
-def test_threads_of_the_app_share_one_arena_per_core(tmp_path: object) -> None:
+def test_threads_of_the_app_share_one_arena_per_core(app: dict[str, float]) -> None:
     most = max(os.cpu_count() or 1, 4)  # those that the libraries' threads had before
-    assert printed(APP_WITH_THREADS, SPECVIZ_STORE=f"{tmp_path}/runs.duckdb") <= most
+    assert app["heaps"] <= most
+
+
+def test_an_exchange_in_the_app_takes_nothing_from_mimalloc(app: dict[str, float]) -> None:
+    assert app["mimalloc"] == 0  # bytes
+
+
+def test_collections_of_the_app_pass_over_what_its_start_has_made(app: dict[str, float]) -> None:
+    assert app["looked at"] < 0.1  # of all objects; all of them, unless they are left out
 
 
 @pytest.mark.skipif(not GLIBC, reason="trimming is glibc's")
+@pytest.mark.slow
 @pytest.mark.parametrize("in_app", [True, False])
 def test_what_threads_freed_in_arrow_is_returned(in_app: bool) -> None:
     kept = printed(ARROW_IN_THREADS.replace("{in_app}", str(in_app)))
     assert (kept < 20) is in_app  # MiB; without, each thread keeps some
-
-
-def test_an_exchange_in_the_app_takes_nothing_from_mimalloc(
-    tmp_path: Path, empty_database: Path
-) -> None:
-    shutil.copy(empty_database, tmp_path / "runs.duckdb")
-    assert printed(EXCHANGE_IN_THE_APP, FOLDER=str(tmp_path)) == 0  # bytes
-
-
-def test_collections_of_the_app_pass_over_what_its_start_has_made(tmp_path: Path) -> None:
-    looked_at = printed(COLLECTED_IN_THE_APP, SPECVIZ_STORE=f"{tmp_path}/runs.duckdb")
-    assert looked_at < 0.1  # of all objects; all of them, unless they are left out
 
 
 @pytest.mark.skipif(not GLIBC, reason="counted with mallinfo2")

@@ -68,13 +68,13 @@ def test_a_second_page_waits_for_the_first() -> None:
 
     def slow(store: Store, row: BenchmarkRow) -> Results:
         begun.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return counting(store, row)
 
     kept = KeptResults(slow)
     with ThreadPoolExecutor(2) as pages:
         first = pages.submit(kept.of, STORE, ROW)
-        assert begun.wait(10)
+        assert begun.wait(60)
         second = pages.submit(kept.of, STORE, ROW)
         assert not kept.has(ROW)
         go_on.set()

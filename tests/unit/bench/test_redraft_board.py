@@ -72,29 +72,29 @@ def board(gate: Gate, measuring_lock: MeasuringLock) -> Iterator[RedraftBoard]:
 def test_one_redraft_at_a_time_and_its_progress(board: RedraftBoard, gate: Gate) -> None:
     assert board.progress("b", 1) is None
     board.start("b", 1)
-    assert gate.reached.wait(5)
+    assert gate.reached.wait(60)
     assert board.progress("b", 1) == RedraftProgress(1, 2)
     with pytest.raises(UsageError, match="Another redraft is running"):
         board.start("b", 2)
     assert board.progress("b", 2) is None
     gate.opened.set()
-    board.wait(5)
+    board.wait(60)
     assert board.progress("b", 1) == RedraftProgress(2, 2, ended=True)
     board.start("b", 2)
-    board.wait(5)
+    board.wait(60)
     assert board.progress("b", 2) == RedraftProgress(2, 2, ended=True)
     assert gate.arms == [("b", 1), ("b", 2)]
 
 
 def test_a_stopped_one_says_so_and_the_next_one_runs(board: RedraftBoard, gate: Gate) -> None:
     board.start("b", 1)
-    assert gate.reached.wait(5)
+    assert gate.reached.wait(60)
     board.stop()
-    board.wait(5)
+    board.wait(60)
     assert board.progress("b", 1) == RedraftProgress(1, 2, ended=True, error=STOPPED)
     gate.opened.set()
     board.start("b", 1)
-    board.wait(5)
+    board.wait(60)
     assert board.progress("b", 1) == RedraftProgress(2, 2, ended=True)
 
 
@@ -111,7 +111,7 @@ def test_why_one_ended_is_shown(
     gate.outcome = outcome
     gate.opened.set()
     board.start("b", 1)
-    board.wait(5)
+    board.wait(60)
     assert board.progress("b", 1) == RedraftProgress(1, 2, ended=True, error=said)
 
 
@@ -127,7 +127,7 @@ async def test_nothing_else_measures_meanwhile(
         gate.opened.set()
 
     async with measuring_lock.hold(on_wait):
-        board.wait(5)
+        board.wait(60)
     assert waited[0] is False
     assert board.progress("b", 1) == RedraftProgress(2, 2, ended=True)
 
@@ -140,7 +140,7 @@ async def test_one_that_waits_its_turn_can_be_stopped(
         await asyncio.sleep(0.1)
         assert board.progress("b", 1) == RedraftProgress() and gate.arms == []
         board.stop()
-        await asyncio.to_thread(board.wait, 5)
+        await asyncio.to_thread(board.wait, 60)
         assert board.progress("b", 1) == RedraftProgress(ended=True, error=STOPPED)
     assert gate.arms == []
 
@@ -148,7 +148,7 @@ async def test_one_that_waits_its_turn_can_be_stopped(
 def test_closing_ends_what_runs(board: RedraftBoard, gate: Gate) -> None:
     board.close()
     board.start("b", 1)
-    assert gate.reached.wait(5)
+    assert gate.reached.wait(60)
     board.close(5)
     assert board.progress("b", 1) == RedraftProgress(1, 2, ended=True, error=STOPPED)
 

@@ -26,7 +26,7 @@ def url() -> Iterator[str]:
 
 
 def until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not true():
         assert time.monotonic() < deadline, "it never happened"
         time.sleep(0.005)

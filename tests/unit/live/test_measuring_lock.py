@@ -27,18 +27,18 @@ def test_background_work_lets_whoever_waits_to_measure_go_first() -> None:
     def first_chunk() -> None:
         with lock.hold_off():
             holds.set()
-            assert go_on.wait(10)
+            assert go_on.wait(60)
             order.append("first chunk")
         with lock.hold_off():
             order.append("second chunk")
 
     background = in_thread(first_chunk)
-    assert holds.wait(10)
+    assert holds.wait(60)
     measuring = in_thread(lambda: asyncio.run(measure()))
-    assert waits.wait(10)
+    assert waits.wait(60)
     go_on.set()
-    background.join(10)
-    measuring.join(10)
+    background.join(60)
+    measuring.join(60)
     assert order == ["first chunk", "measured", "second chunk"]
 
 
@@ -56,4 +56,4 @@ def test_background_work_begins_when_the_measuring_has_ended() -> None:
             assert not began.is_set()
 
     asyncio.run(measure())
-    assert began.wait(10)
+    assert began.wait(60)

@@ -63,7 +63,7 @@ async def answering(
     finally:
         server.close()
         if peer.received:
-            await asyncio.wait_for(peer.hung_up.wait(), 10)
+            await asyncio.wait_for(peer.hung_up.wait(), 60)
         await asyncio.sleep(0.02)
 
 
@@ -178,7 +178,7 @@ async def test_silence_is_given_up_and_the_server_sees_it() -> None:
     async with answering([CHUNKED[:50]]) as peer, connected(peer.url, 0.1) as opened:
         with pytest.raises(TimeoutError):
             await post(opened)
-        await asyncio.wait_for(peer.hung_up.wait(), 10)
+        await asyncio.wait_for(peer.hung_up.wait(), 60)
 
 
 async def test_bytes_put_the_end_of_patience_off() -> None:
@@ -198,7 +198,7 @@ async def test_cancelling_closes_the_connection() -> None:
         request.cancel()
         with pytest.raises(asyncio.CancelledError):
             await request
-        await asyncio.wait_for(peer.hung_up.wait(), 10)
+        await asyncio.wait_for(peer.hung_up.wait(), 60)
 
 
 async def test_nothing_there() -> None:

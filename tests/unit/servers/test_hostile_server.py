@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -57,8 +56,6 @@ FIRST: dict[str, Any] = {
 }
 ANSWER = (tokens(10), tokens(11, 13, finish="stop"), usage(3, counts([1], [2], 2)))
 TEXT = "t10 t11 t13 "
-HANGS_S = 20.0
-"""On a busy machine an answer takes seconds; one that nothing ends takes for ever."""
 
 
 # characters in halves
@@ -200,9 +197,8 @@ async def test_hundreds_of_ids_are_asked_for_a_few_at_once() -> None:
 async def test_slow_texts_are_not_waited_for_beyond_the_stall_limit() -> None:
     slow = repeating(then=b" ", every_s=0.01)
     server = answering(chunk("x", [1]), chunk("y", [2], "stop"), **{"/detokenize": slow})
-    began = time.perf_counter()
     answered = await ask(server, stall_timeout_s=2.0)
-    assert answered.trace.text == "xy" and time.perf_counter() - began < HANGS_S
+    assert answered.trace.text == "xy"
 
 
 # traces
@@ -271,30 +267,26 @@ async def test_a_trace_that_never_ends_does_not_keep_an_answer_open(
     nothing = (json.dumps({**FIRST, "emitted": []}) + "\n").encode()
     server = traced([], *ANSWER)
     server.says["/specviz/trace"] = repeating(then=nothing, every_s=0.01)
-    began = time.perf_counter()
     answered = await ask(server)
     assert answered.trace.finish_reason == "stop" and answered.trace.text == TEXT
-    assert time.perf_counter() - began < HANGS_S
 
 
 @pytest.mark.parametrize("every_s", [0.0, 0.01])
 async def test_an_answer_that_never_ends_is_given_up(every_s: float) -> None:
     server = answering()
     server.says["/v1/chat/completions"] = repeating(then=stream(tokens(7)), every_s=every_s)
-    began = time.perf_counter()
     answered = await ask(server, stall_timeout_s=3.0)
     assert answered.error is not None and answered.error.endswith("what arrived is kept.")
-    assert set(answered.trace.token_ids) == {7} and time.perf_counter() - began < HANGS_S
+    assert set(answered.trace.token_ids) == {7}
 
 
 @pytest.mark.parametrize("drip", [b"x", b": ping\n\n", stream(chunk("")), b"\n"])
 async def test_bytes_that_say_nothing_do_not_put_the_end_off(drip: bytes) -> None:
     server = answering()
     server.says["/v1/chat/completions"] = repeating(stream(tokens(7)), then=drip, every_s=0.01)
-    began = time.perf_counter()
     answered = await ask(server, stall_timeout_s=3.0)
     assert answered.error is not None and "nothing for 3 s" in answered.error
-    assert answered.trace.text == "t7 " and time.perf_counter() - began < HANGS_S
+    assert answered.trace.text == "t7 "
 
 
 def test_the_timing_client_looks_for_news_and_not_for_bytes() -> None:
@@ -322,10 +314,8 @@ async def test_the_timing_client_gives_a_drip_up() -> None:
     found, http = await answering().found()
     engine = TimedServer(found, http, stall_timeout_s=0.2)
     engine._connections._address = peer.sockets[0].getsockname()
-    began = time.perf_counter()
     with pytest.raises(StreamBroken, match=r"nothing for 0\.2 s"):
         await engine.sample(Prompt("hello"), Sampling(max_tokens=9))
-    assert time.perf_counter() - began < HANGS_S
     await engine.close()
     await asyncio.sleep(0.1)  # until the peer has seen it
     peer.close()

@@ -105,7 +105,7 @@ def navigation(first: str) -> None:
 
 
 def opened(page: str, parameters: dict[str, str]) -> AppTest:
-    test = AppTest.from_function(navigation, kwargs={"first": page}, default_timeout=60)
+    test = AppTest.from_function(navigation, kwargs={"first": page}, default_timeout=120)
     test.query_params.update(parameters)
     test.run()
     assert not test.exception, test.exception
@@ -142,7 +142,7 @@ def test_an_address_or_a_stored_name_loads_nothing(
 
 
 def test_a_servers_words_load_nothing() -> None:
-    test = AppTest.from_function(facts, default_timeout=60, args=(IMAGE,)).run()
+    test = AppTest.from_function(facts, default_timeout=120, args=(IMAGE,)).run()
     assert not test.exception
     texts = [*markdown_of(test._tree)]
     assert any("evil" in text for text in texts)

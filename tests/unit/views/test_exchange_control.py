@@ -31,7 +31,7 @@ def drawn(store: Store, ids: list[str]) -> AppTest:
         exchange.SOON_S = 30.0
         exchange.export_control(store, ids)
 
-    return AppTest.from_function(script, kwargs={"store": store, "ids": ids}, default_timeout=60)
+    return AppTest.from_function(script, kwargs={"store": store, "ids": ids}, default_timeout=120)
 
 
 def test_nothing_is_prepared_before_it_is_asked_for(store: Store) -> None:

@@ -76,7 +76,7 @@ def record(store: Store, run_id: str, method: Method | None, trace: Trace) -> No
 
 def page(name: str, **query: str) -> str:
     """What the page says, in text and tables."""
-    test = AppTest.from_function(navigation, default_timeout=30, kwargs={"first": name})
+    test = AppTest.from_function(navigation, default_timeout=120, kwargs={"first": name})
     for key, value in query.items():
         test.query_params[key] = value
     test.run()

@@ -123,7 +123,7 @@ def error_of(answer: httpx2.Response, status: int) -> str:
 
 def test_a_plan_is_measured_and_reported(client, runtime: Runtime, plan_text: str) -> None:
     benchmark_id = started(client, plan_text)
-    assert runtime.benchmarks.wait(benchmark_id, 10)
+    assert runtime.benchmarks.wait(benchmark_id, 60)
     progress = client.get(f"/api/benchmarks/{benchmark_id}").json()
     assert (progress["phase"], progress["done"], progress["name"]) == ("finished", 8, "Over HTTP")
     found = client.get(f"/api/benchmarks/{benchmark_id}/results").json()
@@ -142,7 +142,7 @@ def test_pause_unpause_cancel_and_resume(client, runtime: Runtime, engine, plan_
         assert answer.json() == {"benchmark_id": benchmark_id}
 
     def until(phase: BenchPhase) -> None:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while runtime.benchmarks.progress(benchmark_id).phase is not phase:
             assert time.monotonic() < deadline
             time.sleep(0.01)
@@ -153,10 +153,10 @@ def test_pause_unpause_cancel_and_resume(client, runtime: Runtime, engine, plan_
     until(BenchPhase.RUNNING)
     act("cancel")
     until(BenchPhase.CANCELLED)
-    runtime.benchmarks.wait(benchmark_id, 10)
+    runtime.benchmarks.wait(benchmark_id, 60)
     engine.seconds = 0.0
     act("resume")
-    assert runtime.benchmarks.wait(benchmark_id, 10)
+    assert runtime.benchmarks.wait(benchmark_id, 60)
     assert runtime.store.read(read_benchmark, benchmark_id).status is RunStatus.FINISHED
     assert "nothing is missing" in error_of(
         client.post(f"/api/benchmarks/{benchmark_id}/resume"), 400
@@ -215,7 +215,7 @@ def test_a_command_starts_follows_and_reads_the_apps_benchmark(
     benchmark_id = board.start(parse_plan(plan_text))
     while not board.wait(benchmark_id, 0.02):
         pass
-    runtime.benchmarks.wait(benchmark_id, 10)
+    runtime.benchmarks.wait(benchmark_id, 60)
     assert board.progress(benchmark_id) == runtime.benchmarks.progress(benchmark_id)
     assert board.document(benchmark_id)["requests"]["finished"] == 8
     assert board.progress("nowhere") is None and board.wait("nowhere", 0)
@@ -230,11 +230,11 @@ def test_a_command_cancels_and_resumes_the_apps_benchmark(
     with pytest.raises(UsageError, match="Over HTTP is running"):
         board.start(parse_plan(plan_text))
     board.cancel(benchmark_id)
-    runtime.benchmarks.wait(benchmark_id, 10)
+    runtime.benchmarks.wait(benchmark_id, 60)
     assert board.progress(benchmark_id).phase is BenchPhase.CANCELLED
     engine.seconds = 0.0
     board.resume(benchmark_id)
-    runtime.benchmarks.wait(benchmark_id, 10)
+    runtime.benchmarks.wait(benchmark_id, 60)
     assert board.document(benchmark_id)["status"] == "finished"
     with pytest.raises(StoreError, match="no benchmark nowhere"):
         board.document("nowhere")

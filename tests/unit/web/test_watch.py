@@ -139,7 +139,7 @@ def test_a_browser_that_reconnects_gets_the_rest_and_nothing_twice(
     client: TestClient, runtime: Runtime
 ) -> None:
     job = runtime.jobs.start(PROMPT, [CONFIG])
-    job.done.wait(10)
+    job.done.wait(60)
     arm = job.arms[0].run_id
     rest = events(messages(client, f"/ws/jobs/{job.job_id}?seen={arm}:30"), arm)
     assert [event.get("index") for event in rest] == [29, None]
@@ -149,7 +149,7 @@ def test_a_stored_run_and_its_group_replay_the_same_events(
     client: TestClient, runtime: Runtime
 ) -> None:
     job = runtime.jobs.start(PROMPT, [CONFIG, CONFIG])
-    job.done.wait(10)
+    job.done.wait(60)
     arm = job.arms[0].run_id
     live = events(messages(client, f"/ws/jobs/{job.job_id}"), arm)
     assert events(messages(client, f"/ws/runs/{arm}"), arm) == live
@@ -173,7 +173,7 @@ def test_an_unexpected_error_reaches_the_page_as_a_sentence_that_names_it(
         raise IndexError("list index out of range")
 
     job = runtime.jobs.start(PROMPT, [CONFIG, CONFIG])
-    job.done.wait(10)
+    job.done.wait(60)
     monkeypatch.setattr(watch, "verdict_of", fail)
     with client.websocket_connect(f"/ws/{kind}/{job.job_id}") as socket:
         while (message := json.loads(socket.receive_text()))["type"] != "failed":

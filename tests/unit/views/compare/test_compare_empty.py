@@ -40,7 +40,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 def page(arms: str, section: str = "Texts") -> AppTest:
-    test = AppTest.from_function(navigation, default_timeout=30)
+    test = AppTest.from_function(navigation, default_timeout=120)
     test.query_params["arms"] = arms
     test.query_params["compare_section"] = section
     test.run()

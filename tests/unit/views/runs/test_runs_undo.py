@@ -51,7 +51,7 @@ def test_a_click_on_undo_counts_even_if_its_run_is_cut_short(
     store: Store, clicked_elsewhere: bool
 ) -> None:
     """Streamlit ends the run of a click at the next one, often before it comes to the button."""
-    test = AppTest.from_function(banner, default_timeout=30).run()
+    test = AppTest.from_function(banner, default_timeout=120).run()
     if clicked_elsewhere:
         test.session_state["clicked_elsewhere"] = True
     test.button(key="runs_undo_button").click().run()
@@ -79,7 +79,7 @@ def test_a_click_on_delete_counts_even_if_its_run_is_cut_short(
     store: Store, clicked_elsewhere: bool
 ) -> None:
     store.write(edits.restore, [RUN])
-    test = AppTest.from_function(delete_button, default_timeout=30).run()
+    test = AppTest.from_function(delete_button, default_timeout=120).run()
     if clicked_elsewhere:
         test.session_state["clicked_elsewhere"] = True
     test.button(key="runs_do_delete").click().run()

@@ -18,7 +18,7 @@ def drawn(**answers: Any) -> AppTest:
 
         before_you_start_one()
 
-    test = AppTest.from_function(script, default_timeout=30)
+    test = AppTest.from_function(script, default_timeout=120)
     for key, value in answers.items():
         name = VLLM_VERSION if key == "VERSION" else getattr(state, key)
         test.session_state[name] = value
