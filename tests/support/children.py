@@ -22,7 +22,7 @@ def run_python(code: str, *args: object) -> subprocess.CompletedProcess[str]:
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
 
 

@@ -37,6 +37,7 @@ class Script:
     error: str = ""
     models: Any = None
     pause_s: float = 0.0
+    together: int = 0  # requests that must have come before the first is answered
     requests: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -140,6 +141,8 @@ def _application(script: Script) -> Starlette:
             return JSONResponse({"error": {"message": script.error}}, script.status)
 
         async def lines() -> AsyncIterator[str]:
+            while len(script.requests) < script.together:
+                await asyncio.sleep(0.01)
             for line in script.lines:
                 if line == STALL:
                     await asyncio.sleep(30)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
+from queue import SimpleQueue
 
 import pytest
 
@@ -109,15 +110,20 @@ def test_one_benchmark_runs_at_a_time(store: Store, new_board, new_plan) -> None
     assert [row.benchmark_id for row in store.read(read_benchmarks)] == [first]
 
 
-@pytest.mark.parametrize("load", [Load(concurrency=1), Load(concurrency=3), Load(request_rate=60)])
+@pytest.mark.parametrize("load", [Load(concurrency=1), Load(concurrency=3), Load(request_rate=10)])
 def test_a_pause_sends_nothing_new_until_it_ends(
     store: Store, new_board, new_plan, load: Load
 ) -> None:
-    engine = FakeEngine(seconds=0.04)
+    started: SimpleQueue[str] = SimpleQueue()
+
+    def pause_at_the_fifth(prompt: Prompt) -> None:
+        if engine.answered.total() == 4:
+            board.pause(started.get(timeout=60))
+
+    engine = FakeEngine(say=pause_at_the_fifth)
     board = new_board({Method.BASELINE: engine})
     benchmark_id = board.start(new_plan(prompts=20, turns=2, loads=(load,)))
-    until(lambda: len(engine.asked) >= 5)
-    board.pause(benchmark_id)
+    started.put(benchmark_id)
     until(lambda: board.progress(benchmark_id).phase is BenchPhase.PAUSED)
     sent = len(engine.asked)
     time.sleep(0.15)

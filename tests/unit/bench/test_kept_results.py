@@ -78,7 +78,7 @@ def test_a_second_page_waits_for_the_first() -> None:
         second = pages.submit(kept.of, STORE, ROW)
         assert not kept.has(ROW)
         go_on.set()
-        assert first.result(10) is second.result(10)
+        assert first.result(60) is second.result(60)
     assert counting.asked == ["b0"]
 
 

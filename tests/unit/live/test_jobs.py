@@ -120,7 +120,7 @@ def test_an_answer_that_breaks_off_is_partial_with_what_arrived(store: Store) ->
 
 
 def test_cancel_stops_the_request_keeps_what_arrived_and_the_arms_to_come(store: Store) -> None:
-    hanging = Breaking(trace("a", 1, 2), lambda: asyncio.sleep(60))
+    hanging = Breaking(trace("a", 1, 2), lambda: asyncio.sleep(900))
     jobs = board(store, hanging, ReplayEngine(trace("b", 1), None))
     job = jobs.start(PROMPT, [BASELINE, DRAFTED])
     deadline = time.monotonic() + 60
@@ -155,7 +155,7 @@ def test_a_job_cancelled_before_its_task_begins_asks_nobody(
 
 
 def test_closing_the_board_ends_running_jobs(store: Store) -> None:
-    jobs = board(store, Breaking(trace("a", 1), lambda: asyncio.sleep(60)))
+    jobs = board(store, Breaking(trace("a", 1), lambda: asyncio.sleep(900)))
     job = jobs.start(PROMPT, [BASELINE])
     while not job.arms[0].events:
         time.sleep(0.01)
@@ -180,7 +180,7 @@ def test_arms_at_once_overlap(store: Store) -> None:
 def test_a_second_job_waits_for_its_turn(store: Store) -> None:
     jobs = board(
         store,
-        Breaking(trace("a", 1), lambda: asyncio.sleep(60)),
+        Breaking(trace("a", 1), lambda: asyncio.sleep(900)),
         ReplayEngine(trace("b", 1), None),
     )
     first = jobs.start(PROMPT, [BASELINE])

@@ -104,7 +104,7 @@ async def test_the_request_has_its_headers_and_its_body() -> None:
 
 async def test_pieces_are_stamped_as_they_arrive() -> None:
     pieces = [CHUNKED[:55], CHUNKED[55:]]
-    for _ in range(5):  # a process that is held up may read both at once
+    for _ in range(20):  # a process that is held up may read both at once
         async with answering(pieces) as peer, connected(peer.url) as opened:
             reads: list[Read] = []
             await opened.post("/", {}, b"", reads)
@@ -183,12 +183,12 @@ async def test_silence_is_given_up_and_the_server_sees_it() -> None:
 
 async def test_bytes_put_the_end_of_patience_off() -> None:
     slowly = [CHUNKED[index : index + 1] for index in range(len(CHUNKED))]  # 0.7 s in all
-    for _ in range(5):  # a process may be held up
+    for _ in range(20):  # a process may be held up
         async with answering(slowly) as peer, connected(peer.url, 0.5) as opened:
             with suppress(TimeoutError):
                 assert await post(opened) == (200, b"abcde")
                 return
-    pytest.fail("an answer that always went on was given up, five times")
+    pytest.fail("an answer that always went on was given up, twenty times")
 
 
 async def test_cancelling_closes_the_connection() -> None:

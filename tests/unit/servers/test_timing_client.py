@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -75,7 +74,7 @@ async def test_a_sample_has_the_chunks_the_tokens_and_the_counts() -> None:
 
 
 async def test_times_are_those_of_the_chunks_with_output() -> None:
-    for _ in range(5):
+    for _ in range(20):  # a process may be held up
         timed = await sample(Script(lines=ANSWER, pause_s=0.05))
         assert timed.chunk_ms[0] == timed.ttft_ms
         assert timed.chunk_ms[-1] == timed.e2el_ms
@@ -83,7 +82,7 @@ async def test_times_are_those_of_the_chunks_with_output() -> None:
         assert all(ms >= 100 + 50 * at for at, ms in enumerate(timed.chunk_ms))
         if all(later - earlier >= 40 for earlier, later in pairwise(timed.chunk_ms)):
             return
-    pytest.fail("chunks that come one by one were read together, in every one of five answers")
+    pytest.fail("chunks that come one by one were read together, in every one of twenty answers")
 
 
 async def test_the_request_asks_for_ids_and_usage_but_not_for_a_trace() -> None:
@@ -209,12 +208,10 @@ async def test_cancelling_ends_the_request_at_once() -> None:
 
 
 async def test_64_streams_are_under_way_at_once() -> None:
-    script = Script(lines=ANSWER, pause_s=0.1)
+    script = Script(lines=ANSWER, together=64)
     with serving(script) as url:
         server = await open_timed_server(url)
-        began = time.perf_counter()
         timed = await asyncio.gather(*(server.sample(PROMPT, SAMPLING) for _ in range(64)))
-        assert time.perf_counter() - began < 20  # one after the other they take 38 s
         assert len({one.request_id for one in timed}) == 64
         await server.close()
 

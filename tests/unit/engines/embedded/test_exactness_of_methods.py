@@ -26,7 +26,7 @@ from tests.support.embedded.tiny_family import (
     sampler_of,
 )
 
-FEW = 1_000
+FEW = 600
 SAMPLES = 4_000
 MANY = 100_000
 SOME = 60

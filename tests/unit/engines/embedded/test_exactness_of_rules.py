@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.embedded.exactness import CHAIN, DEEP, TREE, problem
 
-FEW = 3_000
+FEW = 2_000
 SAMPLES = 20_000
 MANY = 100_000
 CASES = [

@@ -14,8 +14,8 @@ import pytest
 
 from specviz.servers.launch import guard
 
-FAMILY = "import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)"
-STUBBORN = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"
+FAMILY = "import subprocess, time; subprocess.Popen(['sleep', '900']); time.sleep(900)"
+STUBBORN = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(900)"
 
 
 def guarded(code: str) -> subprocess.Popen[bytes]:

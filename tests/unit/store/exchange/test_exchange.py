@@ -35,7 +35,7 @@ from tests.support.store.samples import (
 
 DATA = Path(__file__).parents[1] / "data"
 
-few = settings(share(0.1), phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+few = settings(share(0.05), phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,6 @@ from specviz.web import exchange, guard
 from specviz.web.guard import Guard
 from specviz.web.rules import Rule, Who
 from tests.support.store.exchange_samples import HOSTILE, filled
-from tests.support.store.round_trip import assert_equal_rows
 
 app = typer.Typer()
 app.command("export")(export)
@@ -60,8 +59,6 @@ def test_out_and_in(db: Path, tmp_path: Path) -> None:
     assert reported["rows"]["runs"] == 5 and reported["bytes"] == (tmp_path / name).stat().st_size
     answer = run("import", tmp_path / name, "--db", other)
     assert answer.stdout.startswith(f"{name}: imported 5 runs and 1 benchmark and 1 result")
-    with open_store(db) as source, open_store(other) as target:
-        assert_equal_rows(source, target)
     answer = run("import", tmp_path / name, "--db", other, "--json")
     (outcome,) = json.loads(answer.stdout)["files"]
     assert not outcome["stored"] and outcome["already"]["result"] == ["e"]

@@ -193,7 +193,7 @@ def test_an_own_export_beyond_the_limit_is_taken_with_a_higher_one(
 ) -> None:
     with open_store(tmp_path / "source.duckdb") as source:
         filled(source)
-        source.write(lambda cursor: cursor.execute("UPDATE runs SET note = repeat('n', 2000000)"))
+        source.write(lambda cursor: cursor.execute("UPDATE runs SET note = repeat('n', 5000000)"))
         export(source, None, Format.PARQUET, tmp_path / "all.zip")
     with open_store(tmp_path / "target.duckdb") as target:
         monkeypatch.setenv(expansion.VARIABLE, "0.007")

@@ -39,7 +39,9 @@ def test_settings_that_are_no_settings_are_none(content: str) -> None:
     assert settings_of(Saved("a", content, AT)) == {}
 
 
-@pytest.mark.parametrize("kind", [Format.PARQUET, Format.JSONL])
+@pytest.mark.parametrize(
+    "kind", [Format.PARQUET, pytest.param(Format.JSONL, marks=pytest.mark.slow)]
+)
 def test_views_travel_with_the_whole_database(store: Store, tmp_path: Path, kind: Format) -> None:
     put(store, RUNS[0])
     store.write(put_view, "theirs", SETTINGS, AT)

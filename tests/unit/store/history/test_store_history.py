@@ -159,9 +159,9 @@ def test_pages_add_up_and_blanks_come_last(filled: Store) -> None:
     assert known == sorted(known, reverse=True) and rates[: len(known)] == known
 
 
-@pytest.mark.parametrize("order", [*Order])
-def test_every_order_shows_every_line(filled: Store, order: Order) -> None:
-    assert {row.item for row in by(filled, order)} == {t.item for t in ALL if not t.deleted}
+def test_every_order_shows_every_line(filled: Store) -> None:
+    for order in Order:
+        assert {row.item for row in by(filled, order)} == {t.item for t in ALL if not t.deleted}
 
 
 def by(store: Store, order: Order) -> tuple:

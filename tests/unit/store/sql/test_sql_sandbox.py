@@ -13,10 +13,13 @@ from tests.support.sql.hostile.batch import outcomes
 from tests.support.sql.hostile.bombs import BOMBS
 from tests.support.sql.hostile.statements import REFUSED
 
+EVERY = 4
+
 
 @pytest.mark.parametrize("family", REFUSED)
 def test_a_statement_that_does_more_than_read_is_refused(shared_store: Store, family: str) -> None:
-    for sql in REFUSED[family]:
+    """By the guard alone: some of each family; the next test asks all of them as a user would."""
+    for sql in REFUSED[family][::EVERY]:
         with pytest.raises(UsageError) as refused, shared_store.cursor() as cursor:
             checked(cursor, sql)
         said = str(refused.value)
