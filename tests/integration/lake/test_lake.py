@@ -56,8 +56,7 @@ WRITER = """
     from specviz.config import RunStatus
     from specviz.store import RecordedRequest, open_store
     from specviz.store.location import parse_location
-    from tests.support.children import environment, program
-from tests.support.store.samples import new_run, record, request_events
+    from tests.support.store.samples import new_run, record, request_events
     from specviz.config import Prompt
     from datetime import UTC, datetime
     text, name, go = sys.argv[1:]
