@@ -1,13 +1,13 @@
 """The command line: `specviz`, or `python -m specviz`.
 
-`--json` prints one JSON document on standard output and nothing else. Exit code 0: done, 1: failed,
-2: wrong usage; an error is one sentence on standard error that says what to do.
+`--json` prints one JSON document on standard output and nothing else. How a command ends, with its
+exit codes and its one sentence on standard error: `commands/ending.py`.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
@@ -16,6 +16,7 @@ from specviz.commands.command import command
 from specviz.commands.convert import convert
 from specviz.commands.cost import cost
 from specviz.commands.doctor import doctor
+from specviz.commands.ending import STOPPED, exit_code
 from specviz.commands.export import export
 from specviz.commands.gguf import gguf
 from specviz.commands.import_ import import_
@@ -29,7 +30,7 @@ from specviz.commands.servers.servers import app as servers
 from specviz.commands.theory import theory
 from specviz.commands.train import train
 from specviz.commands.verify import verify
-from specviz.errors import SpecvizError, UsageError
+from specviz.errors import UsageError
 
 app = typer.Typer(
     name="specviz",
@@ -58,25 +59,24 @@ app.command()(doctor)
 app.command()(verify)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit. Every expected error ends as one sentence."""
+def invoke(arguments: list[str]) -> int:
+    """Run one command and return its exit code. Raises UsageError for words that it lacks."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(
+                f"{ascii(argument)[:80]} is not valid UTF-8: write prompts, SQL and names in UTF-8."
+            ) from error
     try:
         code: Any = app(args=arguments, standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
-    except UsageError as error:
-        _fail(str(error), 2)
-    except SpecvizError as error:
-        _fail(str(error), 1)
-    except typer.Exit as stop:
-        sys.exit(stop.exit_code)
-    except typer.Abort:
-        _fail("Stopped.", 1)
-    except KeyboardInterrupt:
-        _fail("Stopped.", 1)
     except typer.TyperException as error:
-        _fail(f"{error.format_message()} See `specviz --help`.", 2)
+        raise UsageError(f"{error.format_message()} See `specviz --help`.") from error
+    if code == STOPPED:  # typer makes this of an interrupt
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else 0
 
 
-def _fail(sentence: str, code: int) -> None:
-    print(sentence, file=sys.stderr)
-    sys.exit(code)
+def main(arguments: list[str]) -> NoReturn:
+    """Run one command and exit, in a process that does more."""
+    sys.exit(exit_code(invoke, arguments))

@@ -173,6 +173,6 @@ def warm_up() -> threading.Thread:
 
             warm_up()
 
-    thread = threading.Thread(target=prepare, name="warm-up", daemon=True)
+    thread = threading.Thread(target=prepare, name="warm-up")
     thread.start()
     return thread

@@ -105,13 +105,15 @@ def opened(
             secret,
         )
         try:
-            yield _current
+            with (
+                closing(servers),
+                closing(fleet),
+                closing(jobs),
+                closing(benchmarks),
+                closing(redrafts),
+            ):
+                yield _current
         finally:
-            redrafts.close()
-            benchmarks.close()
-            jobs.close()
-            fleet.close()
-            servers.close()
             _current = None
 
 
@@ -137,7 +139,7 @@ def finish_start(runtime: Runtime, after: threading.Thread) -> threading.Thread:
         with hold_off():
             leave_out_of_collections()
 
-    thread = threading.Thread(target=finish, name="start", daemon=True)
+    thread = threading.Thread(target=finish, name="start")
     thread.start()
     return thread
 

@@ -62,4 +62,4 @@ def serve(
         extra_args=tuple(context.args),
         policy=policy,
     )
-    raise typer.Exit(serve_until_stopped(spec))
+    serve_until_stopped(spec)

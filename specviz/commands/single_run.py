@@ -61,8 +61,8 @@ def run_once(
         notes.print(Text(text), style="dim", soft_wrap=True)
 
     sink, close = _open_sink(db, to, note)
-    with closing(close), closing(ServerPool(LOGS)) as pool:
-        run, events, outcome = asyncio.run(_answer(config, prompt, sink, pool, note))
+    with closing(close):
+        run, events, outcome = asyncio.run(_answer(config, prompt, sink, note))
     if not events or outcome.status is RunStatus.FAILED:
         raise SpecvizError(outcome.error or "The request failed without a reason.")
     trace = fold(events)
@@ -79,21 +79,22 @@ async def _answer(
     config: RunConfig,
     prompt: Prompt,
     sink: RunSink,
-    pool: ServerPool,
     note: Callable[[str], None],
 ) -> tuple[Run, list[Event], Outcome]:
     events: list[Event] = []
     run_id = uuid.uuid4().hex
-    try:
-        engine, config = await open_arm(config, pool, note)
-    except SpecvizError as error:
-        sentence = store_failure(_run(run_id, config), prompt, sink, str(error))
-        raise type(error)(sentence) from error
-    run = _run(run_id, config)
-    try:
-        outcome = await answer(engine, run, prompt, sink, events.append)
-    finally:
-        await engine.close()
+    # closed in here: asyncio waits for the thread in which a server starts
+    with closing(ServerPool(LOGS)) as pool:
+        try:
+            engine, config = await open_arm(config, pool, note)
+        except SpecvizError as error:
+            sentence = store_failure(_run(run_id, config), prompt, sink, str(error))
+            raise type(error)(sentence) from error
+        run = _run(run_id, config)
+        try:
+            outcome = await answer(engine, run, prompt, sink, events.append)
+        finally:
+            await engine.close()
     return run, events, outcome
 
 

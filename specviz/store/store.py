@@ -111,9 +111,9 @@ class Store:
         """Why nothing can be written here; None for a store that is somebody's own."""
         self._database = database
         self._on_close = on_close
-        self._writer = Writer(database, refusal)
         self.queries = SqlProcesses(location, database)
         """Where users' SQL runs: see `sql.sandbox.run_sql`."""
+        self._writer = Writer(database, refusal)
 
     def __enter__(self) -> Self:
         return self
@@ -123,9 +123,10 @@ class Store:
 
     def close(self) -> None:
         """Commit what is queued and release the file. Closing twice is allowed."""
-        self.queries.close()
-        self._writer.close()
-        self._on_close.close()
+        with ExitStack() as closing:  # each of them, even if Ctrl-C comes meanwhile
+            closing.callback(self._on_close.close)
+            closing.callback(self._writer.close)
+            closing.callback(self.queries.close)
 
     @property
     def path(self) -> Path:

@@ -61,12 +61,14 @@ sys.stdin.read()
 SERVE = """
 import sys
 from pathlib import Path
+from specviz.commands.ending import exit_code, leave, watch_signals
 from specviz.config import EngineKind
 from specviz.servers.kinds import LAUNCHERS
 from specviz.servers.launch.foreground import serve
 from specviz.servers.launch.launcher import ServerSpec
-launcher = LAUNCHERS[EngineKind(sys.argv[3])]
-sys.exit(serve(ServerSpec(launcher, sys.argv[1]), log_dir=Path(sys.argv[2])))
+spec = ServerSpec(LAUNCHERS[EngineKind(sys.argv[3])], sys.argv[1])
+watch_signals()
+leave(exit_code(lambda _: serve(spec, log_dir=Path(sys.argv[2])), ["serve"]))
 """
 
 
@@ -116,17 +118,18 @@ def failure(spec: ServerSpec, log_dir: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("kind", "processes", "says"),
+    ("kind", "processes", "says", "number"),
     [
         # progress is once a second: a stage that takes longer
         pytest.param(
-            EngineKind.VLLM, 3, "importing vLLM in the engine's process", marks=pytest.mark.slow
+            *(EngineKind.VLLM, 3, "importing vLLM in the engine's process", signal.SIGTERM),
+            marks=pytest.mark.slow,
         ),
-        (EngineKind.LLAMA_CPP, 1, "starting Python"),
+        (EngineKind.LLAMA_CPP, 1, "starting Python", signal.SIGINT),
     ],
 )
-def test_serve_prints_its_url_and_stops_cleanly_on_ctrl_c(
-    log_dir: Path, kind: EngineKind, processes: int, says: str
+def test_serve_prints_its_url_and_stops_cleanly(
+    log_dir: Path, kind: EngineKind, processes: int, says: str, number: signal.Signals
 ) -> None:
     process = python(SERVE, log_dir, kind)
     assert process.stdout and process.stderr
@@ -136,11 +139,21 @@ def test_serve_prints_its_url_and_stops_cleanly_on_ctrl_c(
     assert httpx2.get(f"{url[0]}/health").status_code == 200
     tree = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
     assert len(tree) >= processes
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, progress = process.communicate(timeout=30.0)
-    assert process.returncode == 0
+    assert process.returncode == 128 + number
     assert wait_until_gone(tree) == []
     assert says in progress and "ready" in progress
+    assert progress.splitlines()[-1] == "Stopped."
+
+
+def test_serve_stops_while_it_starts(log_dir: Path) -> None:
+    process = python(SERVE, log_dir, EngineKind.LLAMA_CPP, SPECVIZ_STOPPED="1")
+    assert process.stderr and "(0 s)" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=60.0)
+    assert process.returncode == 130 and rest.splitlines()[-1] == "Stopped."
+    assert wait_until_gone(whose_environment_has("SPECVIZ_STOPPED")) == []
 
 
 @pytest.mark.slow

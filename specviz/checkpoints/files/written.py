@@ -25,10 +25,13 @@ def write_folder(folder: Path, config: Mapping[str, Any], tensors: Mapping[str, 
     fresh = folder.with_name(f".{folder.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
-    write_safetensors(fresh / "model.safetensors", tensors)
-    text = json.dumps(config, indent=2, ensure_ascii=False)
-    (fresh / "config.json").write_text(f"{text}\n", encoding="utf-8")
-    fresh.rename(folder)
+    try:
+        write_safetensors(fresh / "model.safetensors", tensors)
+        text = json.dumps(config, indent=2, ensure_ascii=False)
+        (fresh / "config.json").write_text(f"{text}\n", encoding="utf-8")
+        fresh.rename(folder)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
 
 
 def write_safetensors(path: Path, tensors: Mapping[str, Tensor]) -> None:

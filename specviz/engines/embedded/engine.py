@@ -66,7 +66,8 @@ class EmbeddedEngine:
             except BaseException as error:  # raised again where the request was made
                 put(error)
 
-        thread = threading.Thread(target=work, name="embedded-decode", daemon=True)
+        # no daemon: a process that ends while torch computes in one is aborted
+        thread = threading.Thread(target=work, name="embedded-decode")
         thread.start()
         try:
             while (item := await events.get()) is not None:

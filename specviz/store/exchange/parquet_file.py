@@ -69,14 +69,7 @@ def stage_folder(folder: Path) -> Staged:
     except OSError as error:
         raise UsageError(f"{folder} holds no {MANIFEST}: it is no export of specviz.") from error
     manifest = _manifest(text)
-    files = {table: folder / f"{table}.parquet" for table in manifest.tables}
-    with measuring() as connection:
-        for table, file in files.items():
-            if not file.is_file():
-                raise UsageError(f"{file.name} is missing in {folder}.")
-            _check(connection, table, file, manifest.tables[table])
-        check_tables(connection, files, sum(file.stat().st_size for file in files.values()))
-    return Staged(KIND, manifest.migrations, files)
+    return _staged(manifest, folder, sum(entry.bytes for entry in manifest.tables.values()))
 
 
 def stage_zip(path: Path, folder: Path) -> Staged:
@@ -86,12 +79,13 @@ def stage_zip(path: Path, folder: Path) -> Staged:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            return _unpacked(archive, folder, path.stat().st_size)
+            manifest = _unpacked(archive, folder, path.stat().st_size)
     except DAMAGE as error:
         raise UsageError(f"The zip is damaged ({str(error)[:120]}).") from error
+    return _staged(manifest, folder, path.stat().st_size)
 
 
-def _unpacked(archive: zipfile.ZipFile, folder: Path, file_bytes: int) -> Staged:
+def _unpacked(archive: zipfile.ZipFile, folder: Path, file_bytes: int) -> Manifest:
     names = archive.namelist()
     if MANIFEST not in names:
         raise UsageError(f"The zip holds no {MANIFEST}: it is no export of specviz.")
@@ -104,12 +98,19 @@ def _unpacked(archive: zipfile.ZipFile, folder: Path, file_bytes: int) -> Staged
         raise UsageError(f"The zip does not hold what its manifest lists: {odd[0][:80]!r}.")
     _check_promise(archive, manifest, file_bytes)
     check_room(folder, sum(entry.bytes for entry in manifest.tables.values()))
-    files = {}
+    for table, entry in manifest.tables.items():
+        unpack(archive, f"{table}.parquet", folder / f"{table}.parquet", entry.bytes)
+    return manifest
+
+
+def _staged(manifest: Manifest, folder: Path, file_bytes: int) -> Staged:
+    """The files in a folder that the manifest lists. Raises UsageError."""
+    files = {table: folder / f"{table}.parquet" for table in manifest.tables}
     with measuring() as connection:
-        for table, entry in manifest.tables.items():
-            files[table] = folder / f"{table}.parquet"
-            unpack(archive, f"{table}.parquet", files[table], entry.bytes)
-            _check(connection, table, files[table], entry)
+        for table, file in files.items():
+            if not file.is_file():
+                raise UsageError(f"{file.name} is missing in {folder}.")
+            _check(connection, table, file, manifest.tables[table])
         check_tables(connection, files, file_bytes)
     return Staged(KIND, manifest.migrations, files)
 

@@ -40,7 +40,7 @@ class ExportFile:
         folder = closing.enter_context(work_folder())
         weakref.finalize(self, closing.close)
         self._path = folder / f"{_stem(self.ids)}{ENDINGS[kind]}"
-        self._thread = threading.Thread(target=self._prepare, args=(store, results_of), daemon=True)
+        self._thread = threading.Thread(target=self._prepare, args=(store, results_of))
         self._thread.start()
 
     @property

@@ -42,10 +42,13 @@ NAMES = {
 def write_gguf(folder: Path, file: Path) -> None:
     """Write the model as float32. `file` appears when it is complete, never in part.
 
-    Raises UsageError for a model that is not a plain Llama.
+    Raises UsageError for a model that is not a plain Llama, and for a `file` that is there and is
+    no file: a folder, a device.
     """
     from gguf import GGUFWriter, LlamaFileType  # takes most of a second to import
 
+    if file.exists() and not file.is_file():
+        raise UsageError(f"{file} is no file that could be replaced: choose another place.")
     config = read_llama(folder)
     part = file.with_name(f"{file.name}.{os.getpid()}.part")
     writer = GGUFWriter(part, "llama")

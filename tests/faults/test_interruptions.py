@@ -1,0 +1,353 @@
+"""Ctrl-C whatever it meets: exit code 130, one sentence, and nothing that was there is lost.
+
+The quick cases send it when a state is reached; the slow one at two hundred moments that a seed
+chooses.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from specviz.config import RunStatus
+from specviz.store import open_store
+from specviz.store.exchange import Format, export, import_file
+from specviz.store.history.history import read_history
+from specviz.store.runs.runs import read_requests, read_run, read_trace
+from tests.support.faults.forked_commands import WITH_TORCH, Commands, Ended
+from tests.support.faults.killed_work import run_ids
+from tests.support.store.exchange_samples import filled
+from tests.support.store.round_trip import assert_equal_rows
+
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
+
+HOW = """
+import atexit, functools, importlib, os, signal, sys, time
+
+def ctrl_c(number=signal.SIGINT):
+    os.kill(os.getpid(), number)
+
+def ctrl_c_in_duckdb():
+    "It looks for signals itself, and makes a RuntimeError of what their handler raises."
+    try:
+        ctrl_c()
+        time.sleep(600)
+    except KeyboardInterrupt:
+        raise RuntimeError("Query interrupted") from None
+
+def ctrl_c_in_a_destructor():
+    class Last:
+        def __del__(self):
+            ctrl_c()
+            for _ in range(1000):
+                pass
+    Last()
+    time.sleep(600)
+
+def before(module, name, act, *, call=1):
+    "Act as the function is called for the `call`-th time."
+    owner = importlib.import_module(module)
+    *classes, name = name.split(".")
+    for one in classes:
+        owner = getattr(owner, one)
+    real, calls = getattr(owner, name), []
+    @functools.wraps(real)
+    def called(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == call:
+            act()
+        return real(*args, **kwargs)
+    setattr(owner, name, called)
+
+class AsImported:
+    "Act as a module is imported."
+    def __init__(self, name, act):
+        self.name, self.act = name, act
+    def find_spec(self, name, path=None, target=None):
+        if name == self.name:
+            self.act()
+"""
+
+PLAN = """
+name = "stopped"
+warmup = 0
+max_tokens = 4
+[prompts]
+file = "{prompts}"
+format = "spec-bench"
+[[arms]]
+engine = "embedded"
+method = "baseline"
+[[arms]]
+engine = "embedded"
+method = "ngram"
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Databases and files of one case; what a command leaves where temporary files go is seen."""
+
+    folder: Path
+
+    @property
+    def db(self) -> Path:
+        return self.folder / "runs.duckdb"
+
+    @property
+    def temporary(self) -> Path:
+        return self.folder / "temporary"
+
+    @property
+    def exported(self) -> Path:
+        return self.folder / "exported.zip"
+
+
+@pytest.fixture(scope="module")
+def commands() -> Iterator[Commands]:
+    with Commands(WITH_TORCH, OMP_NUM_THREADS="1") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """full.duckdb, empty.duckdb, all.zip and all.jsonl."""
+    folder = tmp_path_factory.mktemp("templates")
+    with open_store(folder / "empty.duckdb"):
+        pass
+    with open_store(folder / "full.duckdb") as store:
+        filled(store)
+        export(store, None, Format.PARQUET, folder / "all.zip")
+        export(store, None, Format.JSONL, folder / "all.jsonl")
+    return folder
+
+
+@pytest.fixture
+def place(tmp_path: Path, templates: Path) -> Place:
+    return placed(tmp_path, templates)
+
+
+def placed(folder: Path, templates: Path) -> Place:
+    place = Place(folder)
+    place.temporary.mkdir(parents=True)
+    shutil.copy(templates / "full.duckdb", place.db)
+    return place
+
+
+def assert_stopped(ended: Ended, code: int = 130) -> None:
+    """One sentence, its code, and no thread when the interpreter ended."""
+    assert ended.code == code, ended
+    assert len(ended.sentences) == 1 and ended.sentences[0].startswith("Stopped"), ended.err
+    assert ended.threads == ["MainThread"]
+
+
+def assert_nothing_lost(place: Place, templates: Path) -> None:
+    """All that was there is there, nothing is called damaged, no temporary is left."""
+    assert list(place.temporary.iterdir()) == []
+    names = {path.name for path in place.folder.iterdir()}
+    assert not [name for name in names if "damaged" in name or name.startswith(".specviz-")]
+    with open_store(templates / "full.duckdb") as full, open_store(place.db) as store:
+        before, after = run_ids(full), run_ids(store)
+        assert set(before) <= set(after)
+        for run_id in set(after) - set(before):
+            assert store.read(read_run, run_id).status is not RunStatus.RUNNING
+    return None
+
+
+def stopped(commands: Commands, place: Place, *arguments: object, first: str) -> Ended:
+    """A command on the place's database that gets Ctrl-C as `first` says."""
+    return commands.run(
+        place.folder / "command", *arguments, "--db", place.db,
+        first=HOW + first, TMPDIR=str(place.temporary),
+    )  # fmt: skip
+
+
+QUERY = ("query", "SELECT run_id FROM runs")
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(
+            "sys.meta_path.insert(0, AsImported('specviz.commands.policy', ctrl_c))",
+            id="while Python imports",
+        ),
+        pytest.param(
+            "before('specviz.store.store', 'apply', ctrl_c_in_duckdb)", id="while migrating"
+        ),
+        pytest.param(
+            "before('specviz.store.file.database', '_held_by_the_file', ctrl_c_in_duckdb)",
+            id="while the database opens",
+        ),
+        pytest.param("before('specviz.commands.query', '_answer', ctrl_c)", id="in Python"),
+        pytest.param(
+            "before('specviz.store.sql.process', 'SqlProcess.receive', ctrl_c)",
+            id="while the query's process answers",
+        ),
+        pytest.param("before('specviz.commands.query', '_print', ctrl_c)", id="while printing"),
+        pytest.param(
+            "before('specviz.commands.query', '_answer', ctrl_c_in_a_destructor)",
+            id="in a destructor, where Python goes on",
+        ),
+    ],
+)
+def test_whatever_it_interrupts(
+    commands: Commands, place: Place, templates: Path, first: str
+) -> None:
+    assert_stopped(stopped(commands, place, *QUERY, first=first))
+    assert_nothing_lost(place, templates)
+
+
+def test_sigterm_stops_as_cleanly(commands: Commands, place: Place, templates: Path) -> None:
+    first = "before('specviz.commands.query', '_answer', lambda: ctrl_c(signal.SIGTERM))"
+    assert_stopped(stopped(commands, place, *QUERY, first=first), 143)
+    ignored = "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"  # a shell's background job
+    assert_stopped(stopped(commands, place, *QUERY, first=ignored + first), 143)
+    assert_nothing_lost(place, templates)
+
+
+def test_a_command_that_is_done_is_not_stopped_any_more(commands: Commands, place: Place) -> None:
+    ended = stopped(commands, place, *QUERY, "--json", first="atexit.register(ctrl_c)")
+    assert ended.code == 0 and len(json.loads(ended.out)["rows"]) >= 2
+    assert not [line for line in ended.sentences if "row" not in line], ended.err
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        (
+            "all.zip",
+            "before('specviz.store.exchange.parquet_file', 'check_tables', ctrl_c_in_duckdb)",
+        ),
+        (
+            "all.zip",
+            "before('specviz.store.exchange.importing', 'with_current_names', ctrl_c_in_duckdb)",
+        ),
+        (
+            "all.jsonl",
+            "before('specviz.store.exchange.importing', 'stage_lines', ctrl_c_in_duckdb)",
+        ),
+        ("all.jsonl", "before('specviz.store.file.writer', 'Writer._commit', ctrl_c)"),
+    ],
+    ids=["zip, checking", "zip, reading", "lines, reading", "lines, storing"],
+)
+def test_an_import_calls_no_file_damaged(
+    commands: Commands, place: Place, templates: Path, name: str, first: str
+) -> None:
+    shutil.copy(templates / "empty.duckdb", place.db)
+    ended = stopped(commands, place, "import", templates / name, templates / name, first=first)
+    assert_stopped(ended)
+    assert "import them again" in ended.err
+    with open_store(templates / "full.duckdb") as full, open_store(place.db) as store:
+        assert run_ids(store) in ([], run_ids(full))
+        import_file(store, templates / name)
+        assert_equal_rows(full, store)
+    assert list(place.temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "before('specviz.store.exchange.exporting', 'selected', ctrl_c_in_duckdb)",
+        "before('specviz.store.exchange.exporting', 'zip_folder', ctrl_c)",
+    ],
+    ids=["reading", "writing"],
+)
+def test_an_export_leaves_no_part_of_a_file(
+    commands: Commands, place: Place, templates: Path, first: str
+) -> None:
+    ended = stopped(commands, place, "export", "--all", "-o", place.exported, first=first)
+    assert_stopped(ended)
+    assert not place.exported.exists()
+    assert_nothing_lost(place, templates)
+
+
+@needs_torch
+def test_a_run_keeps_what_had_arrived(commands: Commands, place: Place, templates: Path) -> None:
+    first = "before('specviz.store.runs.recorder', 'StoreRecorder.append', ctrl_c, call=4)"
+    ended = stopped(commands, place, "run", "--prompt", "Hello", "--method", "ngram", first=first)
+    assert ended.sentences.pop(0) == "loading the models"
+    assert ended.code == 130 and ended.sentences[1:] == ["Stopped: what had arrived is kept."]
+    assert ended.threads == ["MainThread"]
+    assert_nothing_lost(place, templates)
+    with open_store(place.db) as store:
+        run = store.read(read_history).rows[0].item.item_id
+        (request,) = store.read(read_requests, run)
+        assert request.status is RunStatus.CANCELLED
+        assert len(store.read(read_trace, request.request_id).steps) >= 3
+
+
+@needs_torch
+def test_a_benchmark_is_cancelled_and_can_go_on(commands: Commands, place: Place) -> None:
+    first = "before('specviz.commands.benchmark.run', '_follow_in_lines', ctrl_c)"
+    ended = stopped(commands, place, "bench", plan(place), "--json", first=first)
+    assert ended.code == 130 and ended.threads == ["MainThread"]
+    found = json.loads(ended.out)
+    assert found["status"] == "cancelled"
+    assert f"specviz bench --resume {found['benchmark_id']}" in ended.sentences[-1]
+    again = stopped(commands, place, "bench", "--resume", found["benchmark_id"], "--json", first="")
+    assert again.code == 0 and json.loads(again.out)["status"] == "finished"
+    assert again.threads == ["MainThread"]
+
+
+@needs_torch
+def test_a_second_ctrl_c_waits_for_no_thread(commands: Commands, place: Place) -> None:
+    """A model that loads for ten minutes cannot be told to stop."""
+    first = """
+def ctrl_c_twice():
+    ctrl_c()
+    time.sleep(0.5)
+    ctrl_c()
+    time.sleep(600)
+before('specviz.engines.embedded.opening', 'open_engine', ctrl_c_twice)
+"""
+    ended = stopped(commands, place, "run", "--prompt", "Hello", first=first)
+    assert ended.code == 130 and ended.sentences[-1].startswith("Stopped")
+    assert ended.threads == [], "it was waited for"
+    with open_store(place.db):
+        pass
+
+
+@needs_torch
+@pytest.mark.parametrize("method", ["draft_model", "mirror"])
+def test_a_run_leaves_no_thread(commands: Commands, place: Place, method: str) -> None:
+    ended = stopped(
+        commands, place, "run", "--prompt", "Hello", "--method", method, "--max-tokens", "8",
+        first="",
+    )  # fmt: skip
+    assert ended.code == 0, ended.err
+    assert ended.threads == ["MainThread"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("import", "{templates}/full.duckdb"), 2),
+        (("query", "SELECT nothing"), 1),
+        (("servers", "add", "gone", "http://127.0.0.1:9"), 0),
+        (("servers", "check", "http://127.0.0.1:9"), 2),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else None,
+)
+def test_no_command_leaves_a_thread(
+    commands: Commands, place: Place, templates: Path, arguments: tuple[str, ...], code: int
+) -> None:
+    words = [one.format(templates=templates) for one in arguments]
+    ended = stopped(commands, place, *words, first="")
+    assert ended.code == code, ended.err
+    assert ended.threads == ["MainThread"]
+
+
+def plan(place: Place) -> Path:
+    prompts = place.folder / "prompts.jsonl"
+    lines = [{"question_id": index, "turns": [f"Count to {index}."]} for index in range(4)]
+    prompts.write_text("\n".join(map(json.dumps, lines)))
+    file = place.folder / "plan.toml"
+    file.write_text(PLAN.format(prompts=prompts))
+    return file
