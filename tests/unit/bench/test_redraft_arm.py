@@ -40,8 +40,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("redraft")
     with open_store(folder / "runs.duckdb") as store, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(redraft_module, "TIMED_TOKENS", 6)
-        patch.setattr(redraft_module, "PASSES", 2)
+        patch.setattr(redraft_module, "TIMED_TOKENS", 3)
+        patch.setattr(redraft_module, "PASSES", 1)
         # the redraft is to find by itself what the run saw
         patch.setattr(redraft_module, "corrected", lambda redraft, run: redraft)
         benchmark_id = measured(store, folder)

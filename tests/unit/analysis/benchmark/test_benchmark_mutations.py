@@ -219,7 +219,13 @@ MISTAKES: dict[str, tuple[Any, str, str, Callable[[], None]]] = {
 }
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        pytest.param(name, marks=[] if place == 0 else pytest.mark.slow)
+        for place, name in enumerate(MISTAKES)
+    ],
+)
 def test_a_mistake_is_noticed(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     function, old, new, check = MISTAKES[mistake]
     check()
