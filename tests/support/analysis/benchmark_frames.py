@@ -11,7 +11,7 @@ from specviz.analysis.benchmark.results import ArmState, Results, Slo
 from specviz.analysis.benchmark.summary import summarise
 from tests.support.properties import share
 
-SOME = share(0.4)
+SOME = share(0.25)
 """For properties of frames: pandas takes milliseconds per example, more on a busy machine."""
 
 INTEGERS = (

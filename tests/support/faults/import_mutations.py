@@ -20,6 +20,7 @@ from specviz.store import open_store
 from specviz.store.exchange import Format, export
 from tests.support.store.exchange_samples import filled
 from tests.support.store.guidellm_samples import report
+from tests.support.store.made import made
 
 DATA = PROJECT_ROOT / "tests" / "unit" / "store" / "data"
 
@@ -43,7 +44,7 @@ class Samples:
 
 
 def samples(folder: Path) -> Samples:
-    with open_store(folder / "source.duckdb") as store:
+    with open_store(made(folder / "source.duckdb")) as store:
         filled(store)
         export(store, None, Format.PARQUET, folder / "all.zip")
         export(store, None, Format.JSONL, folder / "all.jsonl")

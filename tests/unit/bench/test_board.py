@@ -110,7 +110,14 @@ def test_one_benchmark_runs_at_a_time(store: Store, new_board, new_plan) -> None
     assert [row.benchmark_id for row in store.read(read_benchmarks)] == [first]
 
 
-@pytest.mark.parametrize("load", [Load(concurrency=1), Load(concurrency=3), Load(request_rate=10)])
+@pytest.mark.parametrize(
+    "load",
+    [
+        Load(concurrency=3),
+        Load(request_rate=10),
+        pytest.param(Load(concurrency=1), marks=pytest.mark.slow),
+    ],
+)
 def test_a_pause_sends_nothing_new_until_it_ends(
     store: Store, new_board, new_plan, load: Load
 ) -> None:

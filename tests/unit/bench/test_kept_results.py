@@ -24,6 +24,7 @@ from specviz.store.benchmarks.rows import BenchmarkRow
 from specviz.store.exchange import Format
 from specviz.store.shipped import SAMPLE, Shipped
 from specviz.store.shown import hide_sample
+from tests.support.store.made import made
 
 STORE = cast(Store, None)
 ROW = BenchmarkRow(
@@ -87,7 +88,7 @@ def test_the_samples_are_worked_out_where_pages_will_show_it(
     tmp_path: Path, is_hidden: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runtime, "leave_out_of_collections", lambda: None)  # of other tests, too
-    with runtime.opened(tmp_path / "runs.duckdb", sample=SAMPLE) as current:
+    with runtime.opened(made(tmp_path / "runs.duckdb"), sample=SAMPLE) as current:
         if is_hidden:
             current.store.write(hide_sample, datetime(2026, 11, 1, tzinfo=UTC))
         counting, warm_up = Counting(), threading.Thread(target=lambda: None)
@@ -109,7 +110,7 @@ def test_what_the_start_leaves_waits_for_a_run(
         done.append("worked out")
         return Counting()(store, row)
 
-    with runtime.opened(tmp_path / "runs.duckdb", sample=SAMPLE) as current:
+    with runtime.opened(made(tmp_path / "runs.duckdb"), sample=SAMPLE) as current:
         warm_up = threading.Thread(target=lambda: None)
         warm_up.start()
         with current.measuring_lock.hold_off():

@@ -25,6 +25,7 @@ from specviz.runtime import opened
 from specviz.store import Location, Store, StoreBusy, open_store
 from specviz.store.owner import Owner
 from specviz.web import exchange, query
+from tests.support.store.made import made
 
 SCHEMAS = Path(__file__).parents[3] / "docs" / "schemas"
 PROMPT = "What is two and two?"
@@ -68,7 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def db(folder: Path) -> str:
-    return str(folder / "runs.duckdb")
+    return str(made(folder / "runs.duckdb"))
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +171,7 @@ def test_documents_of_a_store(
     validator("query").validate(printed("query", sql, "--db", db))
     file = str(folder / "all.jsonl")
     validator("export").validate(printed("export", "--all", "-o", file, "--db", db))
-    other, plan = str(folder / "other.duckdb"), str(folder / "plan.toml")
+    other, plan = str(made(folder / "other.duckdb")), str(folder / "plan.toml")
     taken = printed("import", file, plan, "--db", other)
     validator("import").validate(taken)
     assert [sorted(one) == ["error", "file"] for one in taken["files"]] == [False, True]
@@ -179,7 +180,7 @@ def test_documents_of_a_store(
 def test_commands_that_only_read_work_while_the_app_runs(
     bench: Any, db: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    start = ("recommend", "--benchmark", bench["benchmark_id"][:8], "--db", db)
+    start = ("cost", "--benchmark", bench["benchmark_id"][:8], "--db", db, "--price", "2")
     alone = printed(*start)
     url = "http://127.0.0.1:1"
 

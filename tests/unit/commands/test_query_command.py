@@ -28,6 +28,7 @@ from specviz.store.owner import Owner
 from specviz.store.runs.runs import read_requests
 from specviz.web import query
 from specviz.web.guard import Guard
+from tests.support.store.made import made
 from tests.support.store.samples import new_run, record, request_events
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m<script>[red]x[/red]\u202egpj.\u200b\r\n\ttail\x00"
@@ -38,7 +39,7 @@ app.command()(command)
 
 @pytest.fixture(scope="module")
 def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("query") / "runs.duckdb"
+    path = made(tmp_path_factory.mktemp("query") / "runs.duckdb")
     with open_store(path) as store:
         for index in range(3):
             record(store, new_run(run_id=f"run{index}"), request_events(2), prompt=HOSTILE)
@@ -92,6 +93,7 @@ def test_nothing_of_a_model_reaches_the_terminal_as_a_command(
     monkeypatch.setattr(Console, "is_terminal", property(is_terminal))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("COLUMNS", "400")
     name = HOSTILE.replace("\x00", "").replace('"', "")
     columns = f"""prompt, [prompt] AS listed, {{'a': prompt}} AS within, 2 AS "{name}\""""
     out, notes = asked(f"SELECT {columns} FROM requests LIMIT 1", "--db", db)
@@ -141,7 +143,7 @@ def test_a_database_that_another_program_has(db: Path, monkeypatch: pytest.Monke
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
-    with opened(tmp_path / "runs.duckdb") as current:
+    with opened(made(tmp_path / "runs.duckdb")) as current:
         record(current.store, new_run(run_id="run0"), request_events(1), prompt=HOSTILE)
         yield client_of_app({SECRET_HEADER: current.secret})
 

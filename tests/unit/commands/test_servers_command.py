@@ -24,6 +24,7 @@ from specviz.store import store as store_module
 from specviz.store.owner import Owner
 from specviz.web import servers
 from tests.support.servers.scripted_server import Script, serving
+from tests.support.store.made import made
 
 SCHEMA = Path(__file__).parents[3] / "docs" / "schemas" / "servers.schema.json"
 APP_URL = "http://127.0.0.1:1"
@@ -40,7 +41,7 @@ in_the_file_first = pytest.mark.parametrize(
 def db(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Path]:
-    path = tmp_path / "runs.duckdb"
+    path = made(tmp_path / "runs.duckdb")
     if request.param == "the file":
         yield path
         return
@@ -152,6 +153,9 @@ def test_a_proxy_is_configured(db: Path, url: str, tmp_path: Path) -> None:
     "body", [[], {"name": 1, "url": "x"}, {"name": "x", "url": "x", "key": "y"}, {"labels": "x"}]
 )
 def test_a_body_that_is_no_server_is_refused(tmp_path: Path, body: object) -> None:
-    with opened(tmp_path / "runs.duckdb"), TestClient(Starlette(routes=servers.routes)) as client:
+    with (
+        opened(made(tmp_path / "runs.duckdb")),
+        TestClient(Starlette(routes=servers.routes)) as client,
+    ):
         refused = client.post("/api/servers", json=body)
     assert refused.status_code == 400 and refused.json()["error"].endswith((".", ":8000."))

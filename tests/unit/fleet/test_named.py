@@ -10,6 +10,7 @@ import pytest
 from specviz.fleet.named import add_named, as_typed, remove_named, replace_named
 from specviz.servers.client.api_key import KEY, KEY_HOSTS, NO_KEY, api_key, use_variables, wants_key
 from specviz.store import Store, open_store
+from tests.support.store.made import made
 
 URL = "http://gpu-1:8000"
 
@@ -19,7 +20,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setenv(KEY, "sk-general")
     monkeypatch.setenv("GPU1_API_KEY", "sk-gpu-1")
     monkeypatch.setenv(KEY_HOSTS, "http://gpu-1, http://gpu-2")
-    with open_store(tmp_path / "runs.duckdb") as opened:
+    with open_store(made(tmp_path / "runs.duckdb")) as opened:
         yield opened
     use_variables({})
 

@@ -12,6 +12,7 @@ from specviz.methods import Method
 from specviz.report import export
 from specviz.store import Store, open_store
 from specviz.store.exchange import Format
+from tests.support.store.made import made
 from tests.support.store.samples import new_run, record, request_events
 
 
@@ -47,5 +48,5 @@ def title_of(store: Store, path: Path, *methods: Method) -> str:
     ],
 )
 def test_a_name_is_in_the_title_once(tmp_path: Path, methods: list[Method], title: str) -> None:
-    with open_store(tmp_path / "runs.duckdb") as store:
+    with open_store(made(tmp_path / "runs.duckdb")) as store:
         assert title_of(store, tmp_path / "report.html", *methods) == title

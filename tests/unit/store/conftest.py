@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from specviz.store import Store, open_store
+from tests.support.store.made import made
 
 
 @pytest.fixture
@@ -22,5 +23,5 @@ def store(path: Path, empty_database: Path) -> Iterator[Store]:
 @pytest.fixture(scope="module")
 def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """One store for the many examples of a property."""
-    with open_store(tmp_path_factory.mktemp("store") / "runs.duckdb") as opened:
+    with open_store(made(tmp_path_factory.mktemp("store") / "runs.duckdb")) as opened:
         yield opened

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +20,7 @@ from specviz.store.runs.tables import insert
 from specviz.store.shipped import REFUSAL, REGRESSION, SAMPLE, Shipped, read_recorded
 from specviz.store.shown import Shown, has_benchmarks, hides_sample
 from specviz.store.sql.sandbox import run_sql
+from tests.support.store.made import made
 from tests.support.store.samples import new_run, record, request_events
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
@@ -33,7 +33,7 @@ BENCHMARK = {
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A sample with a run and a benchmark."""
-    path = tmp_path_factory.mktemp("sample") / "recorded.duckdb"
+    path = made(tmp_path_factory.mktemp("sample") / "recorded.duckdb")
     with open_store(path) as store:
         record(store, new_run(run_id="theirs"), request_events(2, "theirs-1"))
         store.write(insert, "benchmarks", {"benchmark_id": "their-benchmark", **BENCHMARK})
@@ -56,8 +56,8 @@ def shipped(packed: Path) -> Iterator[Shipped]:
 
 
 @pytest.fixture
-def own(tmp_path: Path, empty_database: Path) -> Iterator[Store]:
-    with open_store(shutil.copyfile(empty_database, tmp_path / "own.duckdb")) as store:
+def own(tmp_path: Path) -> Iterator[Store]:
+    with open_store(made(tmp_path / "own.duckdb")) as store:
         yield store
 
 
@@ -116,7 +116,7 @@ def test_hidden_is_kept_and_undone(own: Store, tmp_path: Path, shipped: Shipped)
     Shown(own, shipped).hide()
     Shown(own, shipped).hide()  # of another tab
     own.close()
-    with open_store(tmp_path / "own.duckdb") as again:
+    with open_store(made(tmp_path / "own.duckdb")) as again:
         shown = Shown(again, shipped)
         assert shown.can_come_back()
         assert shown.runs() is shown.benchmarks() is again

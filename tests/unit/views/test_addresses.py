@@ -20,6 +20,7 @@ from specviz.store import RecordedRequest, Store
 from specviz.store.named_servers import NamedServer, put_server
 from specviz.store.runs.tables import insert, update
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace
+from tests.support.store.made import made
 
 IMAGE = "![x](http://evil.test/x.png)"
 LOADS = re.compile(r"(?<!\\)!\[x\]|(?<!\\)\[x\]\(")
@@ -61,7 +62,7 @@ ADDRESSES = [
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A run and a result from elsewhere, hostile in every text that somebody else writes."""
-    with runtime.opened(tmp_path_factory.mktemp("hostile") / "runs.duckdb") as opened:
+    with runtime.opened(made(tmp_path_factory.mktemp("hostile") / "runs.duckdb")) as opened:
         config = RunConfig(
             EngineKind.EMBEDDED,
             Method.NGRAM,

@@ -15,11 +15,12 @@ from specviz.store.exchange import Format, Imported, export
 from specviz.views.shared.exchange import NOT_GIVEN, _imported
 from specviz.views.shared.export_file import ExportFile
 from tests.support.store.exchange_samples import filled
+from tests.support.store.made import made
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with open_store(tmp_path_factory.mktemp("views") / "runs.duckdb") as opened:
+    with open_store(made(tmp_path_factory.mktemp("views") / "runs.duckdb")) as opened:
         filled(opened)
         yield opened
 

@@ -17,6 +17,7 @@ from specviz.report.content import gather
 from specviz.report.page import page as html_page
 from specviz.store import RecordedRequest, Store
 from specviz.trace import EmittedToken, Fidelity, Lane, Origin, Span, Step, Trace
+from tests.support.store.made import made
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 PLAIN, DRAFTING, SERVER = "plain", "drafting", "server"
@@ -30,7 +31,7 @@ SENTENCE = (
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Plain decoding and a method started together; a run of a server that says nothing."""
-    with runtime.opened(tmp_path_factory.mktemp("times") / "runs.duckdb") as opened:
+    with runtime.opened(made(tmp_path_factory.mktemp("times") / "runs.duckdb")) as opened:
         record(opened.store, PLAIN, Method.BASELINE, trace_of(0.0, 3.5, 0.5, 1))
         record(opened.store, DRAFTING, Method.EAGLE3, trace_of(3.0, 6.0, 1.0, 2))
         record(opened.store, SERVER, None, chunks())

@@ -29,6 +29,7 @@ from specviz.store.benchmarks.reads import read_benchmark, read_benchmarks
 from specviz.trace import Fidelity
 from specviz.web import benchmarks
 from specviz.web.guard import Guard
+from tests.support.store.made import made
 
 
 class Instant:
@@ -67,7 +68,7 @@ def runtime(tmp_path: Path, engine: Instant) -> Iterator[Runtime]:
 
         yield open_arm
 
-    with opened(tmp_path / "runs.duckdb", timed_arms=arms) as current:
+    with opened(made(tmp_path / "runs.duckdb"), timed_arms=arms) as current:
         yield current
 
 

@@ -19,6 +19,7 @@ from specviz.store import RecordedRequest
 from specviz.store.exchange import import_file
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace
 from specviz.web import watch
+from tests.support.store.made import made
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -37,7 +38,7 @@ DATA = Path(__file__).parents[1] / "store" / "data"
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
-    with opened(tmp_path / "runs.duckdb") as runtime:
+    with opened(made(tmp_path / "runs.duckdb")) as runtime:
         config = RunConfig(EngineKind.VLLM, Method.BASELINE)
         run = Run("r", "g", config, RunStatus.FINISHED, NOON)
         runtime.store.ingest(run, [recorded(1), recorded(0)])
@@ -62,7 +63,7 @@ def test_a_request_that_is_not_there_is_said(client: TestClient) -> None:
 
 
 def test_a_request_that_another_tool_logged(tmp_path: Path) -> None:
-    with opened(tmp_path / "other.duckdb") as runtime:
+    with opened(made(tmp_path / "other.duckdb")) as runtime:
         (log,) = import_file(runtime.store, DATA / "specspecs-log.zip").stored["result"]
         (dump,) = import_file(runtime.store, DATA / "llama-spec-dump.jsonl").stored["result"]
         client = TestClient(Starlette(routes=watch.routes))

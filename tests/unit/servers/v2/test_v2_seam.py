@@ -62,7 +62,9 @@ DRAFTING = {
         (runner(**{**DRAFTING, "rejection_sampler": None}), "without vLLM's rejection sampler"),
         (runner(sampler=SimpleNamespace()), "has no sampling_states"),
         (without("speculator"), "has no speculator"),
-        (without("execute_model"), "has no execute_model"),
+        pytest.param(  # imports vLLM
+            without("execute_model"), "has no execute_model", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_server_that_differs_is_left_as_it_is(server: Any, words: str) -> None:

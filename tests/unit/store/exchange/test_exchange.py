@@ -22,6 +22,7 @@ from specviz.trace import fold
 from specviz.wire import event_from_dict
 from tests.support.properties import share
 from tests.support.store.exchange_samples import HOSTILE, filled, put_anything
+from tests.support.store.made import made
 from tests.support.store.round_trip import assert_equal_rows, assert_round_trip
 from tests.support.store.samples import (
     frame_of,
@@ -41,7 +42,7 @@ few = settings(share(0.05), phases=[Phase.generate], suppress_health_check=list(
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A filled store that no test changes."""
-    with open_store(tmp_path_factory.mktemp("source") / "runs.duckdb") as opened:
+    with open_store(made(tmp_path_factory.mktemp("source") / "runs.duckdb")) as opened:
         filled(opened)
         yield opened
 
@@ -56,7 +57,7 @@ def test_any_traces(
     tmp_path_factory: pytest.TempPathFactory, reported: list[tuple], data: st.DataObject
 ) -> None:
     kind = data.draw(st.sampled_from([Format.PARQUET, Format.JSONL]))
-    with open_store(tmp_path_factory.mktemp("any") / "runs.duckdb") as store:
+    with open_store(made(tmp_path_factory.mktemp("any") / "runs.duckdb")) as store:
         put_anything(store, reported)
         assert_round_trip(store, (kind,))
 
@@ -119,7 +120,7 @@ def test_a_folder_takes_the_files(source: Store, tmp_path: Path) -> None:
     folder.mkdir()
     done = export(source, None, Format.PARQUET, folder)
     assert done.bytes == sum(file.stat().st_size for file in folder.iterdir())
-    with open_store(tmp_path / "other.duckdb") as other:
+    with open_store(made(tmp_path / "other.duckdb")) as other:
         import_file(other, folder)
         assert_equal_rows(source, other)
 
@@ -136,7 +137,7 @@ def test_the_lines_are_the_trace(store: Store, tmp_path: Path) -> None:
 def test_a_run_alone_is_part_of_its_benchmark_later(source: Store, tmp_path: Path) -> None:
     export(source, ["cell-bench"], Format.JSONL, tmp_path / "cell.jsonl")
     export(source, ["bench"], Format.PARQUET, tmp_path / "bench.zip")
-    with open_store(tmp_path / "other.duckdb") as other:
+    with open_store(made(tmp_path / "other.duckdb")) as other:
         import_file(other, tmp_path / "cell.jsonl")
         rest = import_file(other, tmp_path / "bench.zip")
     assert rest.stored == {"benchmark": ["bench"]}

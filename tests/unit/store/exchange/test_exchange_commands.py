@@ -27,6 +27,7 @@ from specviz.web import exchange, guard
 from specviz.web.guard import Guard
 from specviz.web.rules import Rule, Who
 from tests.support.store.exchange_samples import HOSTILE, filled
+from tests.support.store.made import made
 
 app = typer.Typer()
 app.command("export")(export)
@@ -44,7 +45,7 @@ def run(*arguments: object, code: int = 0) -> Any:
 
 @pytest.fixture(scope="module")
 def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("source") / "runs.duckdb"
+    path = made(tmp_path_factory.mktemp("source") / "runs.duckdb")
     with open_store(path) as store:
         filled(store)
     return path
@@ -52,7 +53,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_out_and_in(db: Path, tmp_path: Path) -> None:
     name = "all.zip"
-    other = tmp_path / "other.duckdb"
+    other = made(tmp_path / "other.duckdb")
     reported = json.loads(
         run("export", "--all", "-o", tmp_path / name, "--db", db, "--json").stdout
     )
@@ -99,7 +100,7 @@ def test_files_go_one_by_one(db: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def owned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """The store of a running app, without a socket between it and the commands."""
-    with opened(tmp_path / "app.duckdb") as current:
+    with opened(made(tmp_path / "app.duckdb")) as current:
         app = Guard(Starlette(routes=exchange.routes), frozenset())
 
         def busy(location: object) -> Store:

@@ -18,6 +18,7 @@ from specviz.store import Store, open_store
 from specviz.store.exchange import Format, ImportLabels, export, import_file, lines_read
 from specviz.store.exchange.exported_tables import EXPORTED_TABLES
 from tests.support.store.exchange_samples import filled
+from tests.support.store.made import made
 from tests.support.store.samples import frame_of
 
 Rows = list[dict[str, Any]]
@@ -27,7 +28,7 @@ Rows = list[dict[str, Any]]
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with everything of a filled store, and with two of its runs."""
     folder = tmp_path_factory.mktemp("exported")
-    with open_store(folder / "source.duckdb") as source:
+    with open_store(made(folder / "source.duckdb")) as source:
         filled(source)
         export(source, None, Format.PARQUET, folder / "all.zip")
         export(source, ["plain", "partial"], Format.PARQUET, folder / "runs.zip")
@@ -37,7 +38,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    with open_store(tmp_path_factory.mktemp("empty") / "runs.duckdb") as opened:
+    with open_store(made(tmp_path_factory.mktemp("empty") / "runs.duckdb")) as opened:
         yield opened
 
 
@@ -127,7 +128,7 @@ def test_rows_that_make_no_sense(
     if says is not None:
         refused(empty, path, says)
         return
-    with open_store(tmp_path / "taken.duckdb") as other:
+    with open_store(made(tmp_path / "taken.duckdb")) as other:
         assert import_file(other, path).rows > 0
 
 

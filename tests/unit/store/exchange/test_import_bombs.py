@@ -20,6 +20,7 @@ from specviz.store.exchange import Format, expansion, export, import_file
 from specviz.store.file import work_folder
 from tests.support.store.exchange_samples import filled
 from tests.support.store.guidellm_samples import report
+from tests.support.store.made import made
 from tests.support.store.samples import frame_of
 
 MEGABYTE = "x" * 1_000_000
@@ -27,7 +28,7 @@ MEGABYTE = "x" * 1_000_000
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with open_store(tmp_path_factory.mktemp("empty") / "runs.duckdb") as opened:
+    with open_store(made(tmp_path_factory.mktemp("empty") / "runs.duckdb")) as opened:
         yield opened
 
 
@@ -191,11 +192,11 @@ def test_a_limit_that_is_no_number(
 def test_an_own_export_beyond_the_limit_is_taken_with_a_higher_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_store(tmp_path / "source.duckdb") as source:
+    with open_store(made(tmp_path / "source.duckdb")) as source:
         filled(source)
         source.write(lambda cursor: cursor.execute("UPDATE runs SET note = repeat('n', 5000000)"))
         export(source, None, Format.PARQUET, tmp_path / "all.zip")
-    with open_store(tmp_path / "target.duckdb") as target:
+    with open_store(made(tmp_path / "target.duckdb")) as target:
         monkeypatch.setenv(expansion.VARIABLE, "0.007")
         refused(target, tmp_path / "all.zip", "would expand to more than 0.0 GiB")
         monkeypatch.delenv(expansion.VARIABLE)

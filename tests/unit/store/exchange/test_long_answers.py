@@ -13,6 +13,7 @@ from specviz.store.exchange import Format, export, import_file, portions
 from specviz.store.file import database
 from specviz.store.runs.run_json import RecordedRequest
 from specviz.trace import EmittedToken, Fidelity, Origin, RequestFinished, RequestStarted, Step
+from tests.support.store.made import made
 from tests.support.store.samples import new_run
 
 ANSWERS, LENGTH = 30, 1_000_000
@@ -36,7 +37,7 @@ def answer(number: int) -> RecordedRequest:
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("long") / "runs.duckdb"
+    path = made(tmp_path_factory.mktemp("long") / "runs.duckdb")
     with open_store(path) as store:
         run = new_run(run_id="long", status=RunStatus.FINISHED)
         store.ingest(run, [answer(number) for number in range(ANSWERS)])
@@ -60,5 +61,5 @@ def test_they_go_out_and_come_back_in_as_much_memory_as_they_take_once(
         done = export(store, None, kind, file)
     assert done.rows == {"runs": 1, "requests": ANSWERS, "steps": ANSWERS}
     if kind is not Format.CSV:  # a CSV does not come back
-        with open_store(tmp_path / "other.duckdb") as other:
+        with open_store(made(tmp_path / "other.duckdb")) as other:
             assert import_file(other, file).rows == 1 + 2 * ANSWERS

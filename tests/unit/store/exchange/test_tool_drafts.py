@@ -22,6 +22,7 @@ from specviz.store.exchange import Format, ImportLabels, export, import_file
 from specviz.store.exchange.results.draft_steps import DraftStep, totals_of_steps
 from specviz.store.history.drafts import read_drafts, read_logged_steps, replayed
 from specviz.trace import Origin, Verdict
+from tests.support.store.made import made
 from tests.support.store.samples import frame_of
 
 DATA = Path(__file__).parents[1] / "data"
@@ -199,7 +200,7 @@ def test_drafts_survive_an_export(store: Store, tmp_path: Path) -> None:
         import_file(store, path)
     for kind, ending in ((Format.PARQUET, "zip"), (Format.JSONL, "jsonl")):
         export(store, None, kind, tmp_path / f"all.{ending}")
-        with open_store(tmp_path / f"{kind}.duckdb") as other:
+        with open_store(made(tmp_path / f"{kind}.duckdb")) as other:
             import_file(other, tmp_path / f"all.{ending}")
             for query in (
                 "SELECT * EXCLUDE (imported_at) FROM elsewhere ORDER BY elsewhere_id",

@@ -13,6 +13,7 @@ from specviz.store.exchange import Format, export, import_file
 from specviz.store.history.saved_views import MAX_CHARACTERS, put_view, settings_of
 from specviz.store.saved import VIEWS, Saved, read_saved
 from tests.support.store.history_samples import put
+from tests.support.store.made import made
 from tests.unit.store.history.test_store_history_groups import RUNS
 
 AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -47,7 +48,7 @@ def test_views_travel_with_the_whole_database(store: Store, tmp_path: Path, kind
     store.write(put_view, "theirs", SETTINGS, AT)
     store.write(put_view, "both", SETTINGS, AT)
     file = export(store, None, kind, tmp_path / "all").path
-    with open_store(tmp_path / "other" / "runs.duckdb") as other:
+    with open_store(made(tmp_path / "other" / "runs.duckdb")) as other:
         other.write(put_view, "both", {"runs_text": "mine"}, AT)
         outcome = import_file(other, file)
         assert views(other) == {"both": {"runs_text": "mine"}, "theirs": SETTINGS}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -58,7 +57,7 @@ ALL = [made(random.Random(number), number) for number in range(40)]
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    path: Path = tmp_path_factory.mktemp("history") / "runs.duckdb"
+    path = tmp_path_factory.mktemp("history") / "runs.duckdb"
     with open_store(path) as store:
         put(store, *ALL)
         yield store

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from hashlib import md5
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -57,7 +56,7 @@ RUNS = [made(number) for number in range(30)]
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    path: Path = tmp_path_factory.mktemp("groups") / "runs.duckdb"
+    path = tmp_path_factory.mktemp("groups") / "runs.duckdb"
     with open_store(path) as store:
         put(store, *RUNS, BENCHMARK, RESULT)
         yield store

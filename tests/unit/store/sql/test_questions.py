@@ -17,13 +17,14 @@ from specviz.store.sql.question_filter import QuestionFilter, filtered_sql
 from specviz.store.sql.questions import Question, answer_of, question, question_groups
 from specviz.store.sql.sandbox import run_sql
 from tests.support.sql.made_answers import fill
+from tests.support.store.made import made
 
 ALL = [one for group in question_groups() for one in group.questions]
 
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with open_store(tmp_path_factory.mktemp("questions") / "runs.duckdb") as opened:
+    with open_store(made(tmp_path_factory.mktemp("questions") / "runs.duckdb")) as opened:
         fill(opened)
         yield opened
 

@@ -24,6 +24,7 @@ from specviz.store.sql.sandbox import run_sql
 from tests.support.children import run_python
 from tests.support.sql.hostile.bombs import STUBBORN
 from tests.support.sql.reading_statements import READING
+from tests.support.store.made import made
 from tests.support.store.samples import new_run, record, request_events
 
 RUNS = 3
@@ -32,7 +33,7 @@ LONG = "SELECT count(*) FROM range(30000) a, range(20000) b WHERE hash(a.range +
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with open_store(tmp_path_factory.mktemp("answers") / "runs.duckdb") as opened:
+    with open_store(made(tmp_path_factory.mktemp("answers") / "runs.duckdb")) as opened:
         for index in range(RUNS):
             record(opened, new_run(run_id=f"run{index}"), request_events(4))
         yield opened
@@ -155,7 +156,7 @@ def test_without_the_guard_the_other_walls_hold(store: Store, tmp_path: Path) ->
 
 
 def test_an_answer_has_what_was_committed_before_the_question(tmp_path: Path) -> None:
-    with open_store(tmp_path / "runs.duckdb") as store:
+    with open_store(made(tmp_path / "runs.duckdb")) as store:
         counted = "SELECT count(*) FROM runs"
         assert run_sql(store, counted).rows == ((0,),)
         for number in range(1, 6):
@@ -174,7 +175,7 @@ def test_an_answer_has_what_was_committed_before_the_question(tmp_path: Path) ->
 
 def test_questions_while_others_write(tmp_path: Path) -> None:
     """Rows of one commit are all there or none; a later question never sees less."""
-    with open_store(tmp_path / "runs.duckdb") as store:
+    with open_store(made(tmp_path / "runs.duckdb")) as store:
         over = threading.Event()
 
         def write(cursor: duckdb.DuckDBPyConnection) -> None:
@@ -197,12 +198,12 @@ def test_copies_that_a_killed_process_left_are_removed(tmp_path: Path) -> None:
     left = tmp_path / "runs.duckdb.snapshot" / "3" / "runs.duckdb"
     left.parent.mkdir(parents=True)
     left.write_text("old")
-    with open_store(tmp_path / "runs.duckdb"):
+    with open_store(made(tmp_path / "runs.duckdb")):
         assert not left.exists()
 
 
 def test_no_room_for_a_copy_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with open_store(tmp_path / "runs.duckdb") as store:
+    with open_store(made(tmp_path / "runs.duckdb")) as store:
         with monkeypatch.context() as patched:
             patched.setattr("specviz.store.sql.snapshot._COPY", ["cp", "--no-such-option"])
             with pytest.raises(StoreError, match=r"could not be made .*: make 1 MB of room"):
@@ -212,7 +213,7 @@ def test_no_room_for_a_copy_is_a_sentence(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_another_process_cannot_open_the_file_after_a_copy(tmp_path: Path) -> None:
     """A copy made by this process would release DuckDB's lock when it closes the file."""
-    with open_store(tmp_path / "runs.duckdb") as store:
+    with open_store(made(tmp_path / "runs.duckdb")) as store:
         run_sql(store, "SELECT 1")
         found = run_python(
             """
@@ -326,7 +327,7 @@ def test_the_app_has_no_limit_of_its_own(store: Store) -> None:
 
 
 def test_closing_the_store_ends_what_waits(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "runs.duckdb")
+    store = open_store(made(tmp_path / "runs.duckdb"))
     said: list[str] = []
 
     def ask() -> None:

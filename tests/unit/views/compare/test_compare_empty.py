@@ -14,6 +14,7 @@ from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus
 from specviz.methods import Method
 from specviz.store import Store
 from specviz.store.runs.tables import insert
+from tests.support.store.made import made
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 FOREIGN = {
@@ -32,7 +33,7 @@ FOREIGN = {
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Seven runs whose requests are under way, and results from elsewhere."""
-    with runtime.opened(tmp_path_factory.mktemp("compare") / "runs.duckdb") as opened:
+    with runtime.opened(made(tmp_path_factory.mktemp("compare") / "runs.duckdb")) as opened:
         for place in range(7):
             start(opened.store, f"r{place}")
         opened.store.write(insert, "elsewhere", FOREIGN)
@@ -65,7 +66,7 @@ def said(test: AppTest) -> str:
 
 
 def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
-    with runtime.opened(tmp_path / "runs.duckdb"):
+    with runtime.opened(made(tmp_path / "runs.duckdb")):
         test = page("none, \u202ebad<b>")
     assert "Nothing to compare yet" in said(test)
     assert "There is no run none in the database." in said(test)
@@ -84,10 +85,15 @@ def test_one_run_needs_another_and_seven_are_too_many(store: Store) -> None:
     ("section", "of_runs", "of_foreign"),
     [
         ("Texts", "No two of these runs", "its texts are not"),
-        ("Replay", "was kept step by step", "was kept step by step"),
-        ("Acceptance by position", "None of these reports", "None of these reports"),
-        ("Paired differences", "No finished answer to a prompt", "Only one of these was recorded"),
         ("Configuration", "0 differences", "1 difference"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("Replay", "was kept step by step", "was kept step by step"),
+                ("Acceptance by position", "None of these reports", "None of these reports"),
+                ("Paired differences", "No finished answer", "Only one of these was recorded"),
+            )
+        ),
     ],
 )
 def test_runs_without_an_answer_and_bare_results_have_every_section(

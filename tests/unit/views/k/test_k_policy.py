@@ -11,12 +11,13 @@ from specviz import runtime
 from specviz.store.shipped import SAMPLE
 from specviz.views.k import controls
 from specviz.views.shared.benchmark.choice import Offered
+from tests.support.store.made import made
 from tests.support.store.shipped_sample import by_load
 
 
 @pytest.fixture(scope="module", autouse=True)
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with runtime.opened(tmp_path_factory.mktemp("k") / "runs.duckdb", sample=SAMPLE):
+    with runtime.opened(made(tmp_path_factory.mktemp("k") / "runs.duckdb"), sample=SAMPLE):
         yield
 
 
@@ -69,13 +70,10 @@ def test_an_slo_makes_it_goodput() -> None:
     assert any("goodput, req/s" in one.proto.body for one in test.get("html"))
 
 
-def test_one_k_for_all_temperatures_has_one_row_and_is_in_the_link() -> None:
-    test = policy()
-    test.toggle(key="k_mixed").set_value(True).run()
-    assert not test.exception
-    assert list(test.dataframe[0].value.index) == ["up to 0.7", "above 0.7"]
+def test_a_link_asks_for_one_k_for_all_temperatures() -> None:
     linked = policy(k_mixed="true")
-    assert linked.dataframe[0].value.equals(test.dataframe[0].value)
+    assert linked.toggle(key="k_mixed").value
+    assert list(linked.dataframe[0].value.index) == ["up to 0.7", "above 0.7"]
 
 
 def test_a_link_to_a_section_that_needs_a_benchmark_is_harmless_without_one(

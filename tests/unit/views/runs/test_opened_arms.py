@@ -26,7 +26,7 @@ def test_an_opened_run_reads_one_request_and_counts_the_others(
     monkeypatch.setattr(opened, "read_titles", None)
     monkeypatch.setattr(run_reads, "RequestTitle", None)
     config = RunConfig(EngineKind.EMBEDDED, Method.NGRAM, k=3)
-    with open_store(tmp_path / "runs.duckdb") as store:
+    with open_store(made(tmp_path / "runs.duckdb")) as store:
         store.start_run(Run("run", "group", config, RunStatus.RUNNING, datetime.now(UTC)))
         for number in range(3):
             store.recorder("run", Prompt(f"prompt {number}")).finish(RunStatus.FAILED)

@@ -16,6 +16,7 @@ from specviz.store import Store
 from specviz.store.history import edits
 from specviz.store.history.about import read_about
 from specviz.store.history.line import Item, Kind
+from tests.support.store.made import made
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 RUN = Item(Kind.RUN, "r")
@@ -24,7 +25,7 @@ RUN = Item(Kind.RUN, "r")
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """A run that was deleted."""
-    with runtime.opened(tmp_path / "runs.duckdb") as opened:
+    with runtime.opened(made(tmp_path / "runs.duckdb")) as opened:
         config = RunConfig(EngineKind.EMBEDDED, Method.BASELINE)
         opened.store.ingest(Run("r", "r", config, RunStatus.FINISHED, AT, AT), [])
         opened.store.write(edits.delete, [RUN], AT)
