@@ -163,16 +163,19 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     return found
 
 
+@pytest.mark.slow  # a process of the whole app; the tests below are the first cases
 @pytest.mark.skipif(not GLIBC, reason="arenas are glibc's")
 def test_threads_of_the_app_share_one_arena_per_core(app: dict[str, float]) -> None:
     most = max(os.cpu_count() or 1, 4)  # those that the libraries' threads had before
     assert app["heaps"] <= most
 
 
+@pytest.mark.slow
 def test_an_exchange_in_the_app_takes_nothing_from_mimalloc(app: dict[str, float]) -> None:
     assert app["mimalloc"] == 0  # bytes
 
 
+@pytest.mark.slow
 def test_collections_of_the_app_pass_over_what_its_start_has_made(app: dict[str, float]) -> None:
     assert app["looked at"] < 0.1  # of all objects; all of them, unless they are left out
 
@@ -213,7 +216,10 @@ def test_prompts_of_new_lengths_do_not_add_kernels() -> None:
 
 
 @pytest.mark.skipif(not GLIBC, reason="trimming is glibc's")
-@pytest.mark.parametrize(("what", "mib"), [("freed_in_glibc", 60), ("freed_by_arrow", 1)])
+@pytest.mark.parametrize(
+    ("what", "mib"),
+    [("freed_in_glibc", 60), pytest.param("freed_by_arrow", 1, marks=pytest.mark.slow)],
+)
 def test_what_was_freed_is_returned(what: str, mib: float) -> None:
     assert printed(FREED.replace("{what}", what)) > mib
 

@@ -131,7 +131,7 @@ def test_an_unknown_run_cannot_be_finished(store: Store) -> None:
 
 
 def test_many_recorders_at_once_lose_nothing_while_others_read(store: Store) -> None:
-    num_threads, num_requests, num_steps = 8, 3, 10
+    num_threads, num_requests, num_steps = 4, 3, 10
     run = new_run()
     store.start_run(run)
     stop = threading.Event()

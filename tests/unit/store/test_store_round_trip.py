@@ -14,6 +14,7 @@ from specviz.analysis.metrics import summarise
 from specviz.config import Prompt, Run, RunStatus
 from specviz.engines.replay import events_of
 from specviz.store import Store, run_from_dict, run_to_dict
+from specviz.store.exchange import Format
 from specviz.store.runs.arrow import decision_table
 from specviz.store.runs.runs import read_requests, read_run, read_trace
 from specviz.trace import (
@@ -28,6 +29,7 @@ from specviz.trace import (
     Trace,
     fold,
 )
+from tests.support.properties import share
 from tests.support.store.round_trip import assert_round_trip
 from tests.support.store.samples import (
     new_run,
@@ -40,7 +42,7 @@ from tests.support.store.samples import (
     traces,
 )
 
-many = settings(suppress_health_check=list(HealthCheck))
+many = settings(share(0.5), suppress_health_check=list(HealthCheck))
 
 
 @many
@@ -150,4 +152,4 @@ def test_totals_of_a_request_are_read_as_they_were_written(store: Store) -> None
         assert store.read(read_trace, run.run_id) == fold(events)
         (row,) = store.read(read_requests, run.run_id)
         assert row.metrics == summarise(fold(events))
-    assert_round_trip(store)
+    assert_round_trip(store, (Format.JSONL,))

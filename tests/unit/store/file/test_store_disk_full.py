@@ -28,7 +28,7 @@ SETUP = """
         return max(os.path.getsize(f) for f in (path, f"{path}.wal") if os.path.exists(f))
     def long_request(request_id):
         pool = random.Random(request_id)
-        started, *steps, finished = request_events(300, request_id)
+        started, *steps, finished = request_events(100, request_id)
         text = lambda: pool.randbytes(1000).hex()
         steps = [replace(s, emitted=tuple(replace(t, text=text()) for t in s.emitted))
                  for s in steps]

@@ -100,7 +100,7 @@ filters = st.builds(
 )
 
 
-@share(0.5)
+@share(0.3)
 @given(wanted=filters)
 def test_a_filter_lets_through_what_plain_python_does(filled: Store, wanted: HistoryFilter) -> None:
     expected = sorted(

@@ -124,7 +124,7 @@ filters = st.builds(
 )
 
 
-@share(0.5)
+@share(0.3)
 @given(wanted=filters)
 def test_a_group_is_found_where_one_of_its_runs_is(filled: Store, wanted: HistoryFilter) -> None:
     expected = [item_of(runs) for runs in together(wanted.deleted) if fits(runs, wanted)]
@@ -170,7 +170,7 @@ def test_pages_of_groups_add_up(filled: Store, order: Order) -> None:
     assert {BENCHMARK.item, RESULT.item} < {row.item for row in whole.rows}
 
 
-@share(0.5)
+@share(0.3)
 @given(wanted=filters)
 def test_prompts_are_those_of_the_runs_that_are_found(filled: Store, wanted: HistoryFilter) -> None:
     expected = defaultdict(list)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.store.sql.frames import HEADER, packed, unpacked
+from tests.support.properties import share
 
 values = st.recursive(
     st.none()
@@ -26,6 +27,7 @@ values = st.recursive(
 )
 
 
+@share(0.5)
 @given(st.dictionaries(st.text("abc"), values))
 def test_a_message_comes_back(message: dict[str, object]) -> None:
     frame = packed(message)
