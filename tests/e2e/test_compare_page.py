@@ -76,6 +76,11 @@ def test_why_two_tools_report_different_acceptance(page: Page, compare: tuple[st
     expect(length).to_contain_text("3.34 “Acceptance Length”")
     shown(page, re.compile("requests of anybody else are not"))
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.slow
+def test_steps_of_a_file_without_texts(page: Page, compare: tuple[str, Ids]) -> None:
+    url, ids = compare
     page.goto(f"{url.removesuffix('compare')}runs?elsewhere={ids.log}")
     section(page, "Steps")
     shown(page, "The file has token ids and no text")

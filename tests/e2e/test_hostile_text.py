@@ -91,7 +91,7 @@ def answer_once(page: Page, app_url: str) -> None:
     expect(finished.nth(1)).to_be_visible(timeout=SLOW_MS)
 
 
-def test_while_it_is_answered_and_after(watched: Page, app_url: str) -> None:
+def test_while_it_is_answered_after_and_in_queries(watched: Page, app_url: str) -> None:
     before = answers(app_url, "SELECT run_id FROM runs")
     answer_once(watched, app_url)
     seen(watched)
@@ -104,6 +104,13 @@ def test_while_it_is_answered_and_after(watched: Page, app_url: str) -> None:
     assert len(runs) == len(before) + 2
     texts = answers(app_url, "SELECT DISTINCT text FROM decisions")
     assert {text for (text,) in texts} == {f"{text}{MARK}{n}" for n, text in enumerate(TEXTS)}
+
+    sql = "SELECT text, count(*) AS n FROM decisions GROUP BY text ORDER BY text"
+    watched.goto(f"{app_url}/query?{urllib.parse.urlencode({'sql': sql})}")
+    settled(watched)
+    watched.get_by_role("button", name="Run", exact=True).click(timeout=SLOW_MS)
+    expect(watched.get_by_text(re.compile(f"{len(TEXTS)} rows"))).to_be_visible(timeout=SLOW_MS)
+    unharmed(watched)
 
 
 @pytest.mark.slow
@@ -121,16 +128,6 @@ def test_in_the_list_in_a_run_and_side_by_side(
         unharmed(watched)
     watched.goto(f"{app_url}/compare?arms={','.join(stored)}")
     seen(watched)
-
-
-@pytest.mark.usefixtures("stored")
-def test_in_answers_of_queries(watched: Page, app_url: str) -> None:
-    sql = "SELECT text, count(*) AS n FROM decisions GROUP BY text ORDER BY text"
-    watched.goto(f"{app_url}/query?{urllib.parse.urlencode({'sql': sql})}")
-    settled(watched)
-    watched.get_by_role("button", name="Run", exact=True).click(timeout=SLOW_MS)
-    expect(watched.get_by_text(re.compile(f"{len(TEXTS)} rows"))).to_be_visible(timeout=SLOW_MS)
-    unharmed(watched)
 
 
 @pytest.mark.slow

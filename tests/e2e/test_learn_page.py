@@ -5,27 +5,17 @@ from __future__ import annotations
 import json
 import re
 import urllib.request
-from collections.abc import Iterator
 from typing import Literal
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.apps.process import APPS, ROOT, running_app
+from tests.support.apps.process import ROOT
 
 pytestmark = pytest.mark.e2e
 
 SLOW_MS = 30_000
 """A page with tables and charts, on two busy cores."""
-
-
-@pytest.fixture(scope="module")
-def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("learn")
-    script = APPS / "embedded.py"
-    store = str(folder / "runs.duckdb")
-    with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
-        yield url
 
 
 def section(page: Page, name: str) -> None:
@@ -43,15 +33,17 @@ def press_slider(page: Page, label: str, key: str, times: int = 1) -> None:
         slider.press(key)
 
 
-def test_every_section_opens_without_anything_stored(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/learn")
+def test_every_section_opens_and_an_answer_leads_to_what_shows_it(
+    page: Page, bare_url: str
+) -> None:
+    page.goto(f"{bare_url}/learn")
     shown = {
         "Formula": "What the documents say, and what the formula gives for it",
         "Roofline": "batch: sequences decoded at once (log2)",
         "Mechanisms": "Boxes: target / draft probability",
         "Overlap": "both at once",
-        "Quiz": "1. Which technique has the highest",
         "Rejection": "drawn after a rejection",
+        "Quiz": "1. Which technique has the highest",
     }
     for name, words in shown.items():
         section(page, name)
@@ -60,31 +52,40 @@ def test_every_section_opens_without_anything_stored(page: Page, app_url: str) -
         expect(page.get_by_text("Where the documents disagree").first).to_be_visible(
             timeout=SLOW_MS
         )
-        assert page.get_by_test_id("stException").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    answer = page.get_by_text("It copies n-grams of the context.")
+    expect(answer).to_be_hidden(timeout=SLOW_MS)
+    page.get_by_text("Why is Prompt Lookup's accept ratio only 0.41?").click()
+    expect(answer).to_be_visible()
+    page.get_by_role("button", name="Learn: see it").locator("visible=true").click()
+    expect(page).to_have_url(
+        re.compile("section=Mechanisms.*method=ngram|method=ngram.*section=Mechanisms"),
+        timeout=SLOW_MS,
+    )
+    expect(page.get_by_text("No model drafts: the last tokens are looked up")).to_be_visible()
 
 
 @pytest.mark.slow
-def test_presets_and_shared_weights_of_rejection_sampling(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/learn")
+def test_presets_and_shared_weights_of_rejection_sampling(page: Page, bare_url: str) -> None:
+    page.goto(f"{bare_url}/learn")
     accepted = figure(page, "acceptance, Σ min(target, draft)")
     expect(accepted).to_have_text("0.900", timeout=SLOW_MS)
     page.get_by_role("button", name="disjoint").click()
     expect(accepted).to_have_text("0.000")
     expect(page).to_have_url(re.compile("target=0.6%2C0.4%2C0%2C0"))
-    page.goto(f"{app_url}/learn?target=5,3,2&draft=2,3,5")
+    page.goto(f"{bare_url}/learn?target=5,3,2&draft=2,3,5")
     expect(accepted).to_have_text("0.700", timeout=SLOW_MS)
     notice = page.get_by_text("Divided by their sum: target summed to 10, draft summed to 10.")
     expect(notice).to_be_visible()
     press_slider(page, "Draft tokens drawn", "ArrowRight", 2)
     expect(page).to_have_url(re.compile("draws=1%2C000%2C000|draws=1,000,000"), timeout=SLOW_MS)
-    page.goto(f"{app_url}/learn?target=1,2&draft=2,1")
+    page.goto(f"{bare_url}/learn?target=1,2&draft=2,1")
     expect(page.get_by_test_id("stAlert")).to_contain_text("at least 3 tokens", timeout=SLOW_MS)
 
 
 @pytest.mark.slow
-def test_sliders_move_the_formula_and_the_roofline(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/learn?section=Formula&alpha=0.6")
+def test_sliders_move_the_formula_and_the_roofline(page: Page, bare_url: str) -> None:
+    page.goto(f"{bare_url}/learn?section=Formula&alpha=0.6")
     best = figure(page, "best K")
     expect(best).to_have_text("4", timeout=SLOW_MS)
     press_slider(page, "c: time of one draft token", "Home")
@@ -108,8 +109,8 @@ def test_sliders_move_the_formula_and_the_roofline(page: Page, app_url: str) -> 
 
 
 @pytest.mark.slow
-def test_a_mechanism_plays_to_its_end(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/learn?section=Mechanisms&method=eagle&step=99")
+def test_a_mechanism_plays_to_its_end(page: Page, bare_url: str) -> None:
+    page.goto(f"{bare_url}/learn?section=Mechanisms&method=eagle&step=99")
     value = page.get_by_test_id("stSlider").get_by_test_id("stSliderThumbValue")
     expect(value).to_be_visible(timeout=SLOW_MS)
     last = int(page.get_by_role("slider").get_attribute("max") or 0)
@@ -125,39 +126,24 @@ def test_a_mechanism_plays_to_its_end(page: Page, app_url: str) -> None:
     expect(page.get_by_text("keeps drafting for the likeliest outcomes")).to_be_visible()
     expect(value).to_have_count(1)  # traces of other lengths have sliders of their own
     expect(value).to_have_text("2")
-    assert page.get_by_test_id("stException").count() == 0
-
-
-def test_answers_open_on_a_click_and_lead_to_what_shows_them(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/learn?section=Quiz")
-    answer = page.get_by_text("It copies n-grams of the context.")
-    expect(answer).to_be_hidden(timeout=SLOW_MS)
-    page.get_by_text("Why is Prompt Lookup's accept ratio only 0.41?").click()
-    expect(answer).to_be_visible()
-    page.get_by_role("button", name="Learn: see it").locator("visible=true").click()
-    expect(page).to_have_url(
-        re.compile("section=Mechanisms.*method=ngram|method=ngram.*section=Mechanisms"),
-        timeout=SLOW_MS,
-    )
-    expect(page.get_by_text("No model drafts: the last tokens are looked up")).to_be_visible()
 
 
 @pytest.mark.slow
-def test_a_stored_run_takes_the_place_of_the_recorded_one(page: Page, app_url: str) -> None:
+def test_a_stored_run_takes_the_place_of_the_recorded_one(page: Page, bare_url: str) -> None:
     body = (ROOT / "data" / "traces" / "medusa.json").read_bytes()
     request = urllib.request.Request(
-        f"{app_url}/api/ingest", body, {"Content-Type": "application/json"}
+        f"{bare_url}/api/ingest", body, {"Content-Type": "application/json"}
     )
     urllib.request.urlopen(request, timeout=30).close()
     run_id = json.loads(body)["run"]["run_id"]
-    page.goto(f"{app_url}/learn?section=Mechanisms&run={run_id}")
+    page.goto(f"{bare_url}/learn?section=Mechanisms&run={run_id}")
     expect(page.get_by_text("their best guesses form a tree")).to_be_visible(timeout=SLOW_MS)
     expect(page.get_by_role("radio", name="medusa")).to_be_checked()
     expect(page.get_by_role("link", name="The whole replay, under Runs")).to_be_visible()
     page.get_by_test_id("stButtonGroup").nth(1).get_by_text("ngram", exact=True).click()
     expect(page.get_by_text("No model drafts: the last tokens are looked up")).to_be_visible()
     expect(page).not_to_have_url(re.compile("run="))
-    page.goto(f"{app_url}/learn?section=Mechanisms&run=none")
+    page.goto(f"{bare_url}/learn?section=Mechanisms&run=none")
     expect(page.get_by_test_id("stAlert")).to_contain_text("none", timeout=SLOW_MS)
 
 
@@ -166,10 +152,10 @@ def test_a_stored_run_takes_the_place_of_the_recorded_one(page: Page, app_url: s
     [pytest.param("light", "#ffffff", marks=pytest.mark.slow), ("dark", "#0f1216")],
 )
 def test_a_chart_as_a_file_has_the_ground_of_the_page(
-    page: Page, app_url: str, scheme: Literal["light", "dark"], ground: str
+    page: Page, bare_url: str, scheme: Literal["light", "dark"], ground: str
 ) -> None:
     page.emulate_media(color_scheme=scheme)
-    page.goto(f"{app_url}/learn")
+    page.goto(f"{bare_url}/learn")
     chart = page.locator(".js-plotly-plot").first
     chart.hover(timeout=SLOW_MS)
     with page.expect_download() as download:

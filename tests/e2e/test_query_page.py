@@ -16,13 +16,12 @@ from specviz.config import EngineKind, Run, RunConfig, RunStatus
 from specviz.methods import Method
 from specviz.store import open_store
 from specviz.store.runs.tables import insert
-from tests.support.apps.process import running_app
+from tests.support.apps.process import APPS, running_app
 from tests.support.browsers import settled
 
 pytestmark = pytest.mark.e2e
 
 SLOW_MS = 30_000
-APP = Path(__file__).parents[2] / "app.py"
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 RATES = {"code": [0.9, 0.8], "qa": [0.6, 0.5], HOSTILE: [0.7, 0.1]}
 
@@ -56,7 +55,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("query")
     store = folder / "runs.duckdb"
     fill(store)
-    with running_app(APP, folder / "app.log", SPECVIZ_STORE=str(store)) as url:
+    with running_app(APPS / "embedded.py", folder / "app.log", SPECVIZ_STORE=str(store)) as url:
         yield url
 
 
@@ -71,6 +70,7 @@ def nothing_leaves(page: Page) -> Iterator[None]:
 
     page.context.on("request", look)
     yield
+    page.context.remove_listener("request", look)
     assert left == []
     assert all(page.title() != "owned" for page in page.context.pages)
 
@@ -90,9 +90,7 @@ def shown(page: Page, text: str | re.Pattern[str]) -> None:
 
 
 def test_a_new_user_finds_what_rejects_most_without_sql(page: Page, app_url: str) -> None:
-    page.goto(app_url)
-    settled(page)
-    page.get_by_role("link", name="Query").click()
+    page.goto(f"{app_url}/query")
     page.get_by_role("button", name="Which category rejects most, and at which position?").click()
     shown(page, re.compile("^Most: <img src=x.* at position 2: 60.0 % of 100 drafts end there"))
     chart = page.locator(".js-plotly-plot")
@@ -109,10 +107,13 @@ def test_a_new_user_finds_what_rejects_most_without_sql(page: Page, app_url: str
 
     page.get_by_role("button", name="Which requests failed, and why?").click()
     shown(page, "No stored request failed.")
-    other = page.context.new_page()
-    other.goto(f"{app_url}/query?question=nothing")
-    shown(other, "There is no question 'nothing'")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.slow
+def test_an_address_with_an_unknown_question_is_said(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/query?question=nothing")
+    shown(page, "There is no question 'nothing'")
 
 
 def test_a_filtered_question_shows_what_runs_and_keeps_its_filter(page: Page, app_url: str) -> None:

@@ -1,4 +1,5 @@
-"""A web page's name that is made to mean this machine (DNS rebinding), in a real browser."""
+"""A web page's name that is made to mean this machine (DNS rebinding), in a real browser: its
+resolver says that evil.test is here."""
 
 from __future__ import annotations
 
@@ -7,9 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
-from playwright.sync_api import Browser, expect
-
-from tests.support.apps.process import ROOT, running_app
+from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.e2e
 
@@ -23,17 +22,8 @@ ASK = """async (url) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("rebinding")
-    store = str(folder / "runs.duckdb")
-    with running_app(ROOT / "app.py", folder / "app.log", SPECVIZ_STORE=store) as url:
-        yield url
-
-
-def test_a_rebound_name_reaches_nothing(deceived: Browser, app_url: str) -> None:
+def test_a_rebound_name_reaches_nothing(page: Page, app_url: str) -> None:
     evil = app_url.replace("127.0.0.1", "evil.test")
-    page = deceived.new_page()
     answer = page.goto(evil)
     assert answer is not None and answer.status == 403
     expect(page.get_by_text("by a name that is not its own")).to_be_visible()
@@ -45,7 +35,6 @@ def test_a_rebound_name_reaches_nothing(deceived: Browser, app_url: str) -> None
     page.goto(app_url)  # and the app's own page works, its stream included
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible(timeout=60_000)
     assert page.evaluate(ASK, app_url.replace("http", "ws") + "/ws/jobs/j") is True
-    page.close()
 
 
 @pytest.fixture
@@ -71,14 +60,10 @@ def elsewhere(app_url: str) -> Iterator[str]:
         thread.join()
 
 
-def test_a_link_opens_a_page_and_a_frame_does_not(
-    deceived: Browser, app_url: str, elsewhere: str
-) -> None:
-    page = deceived.new_page()
+def test_a_link_opens_a_page_and_a_frame_does_not(page: Page, app_url: str, elsewhere: str) -> None:
     with page.expect_response(f"{app_url}/learn") as framed:
         page.goto(elsewhere)
     assert framed.value.status == 403
     with page.expect_response(f"{app_url}/learn") as opened:
         page.get_by_text("a link").click()
     assert opened.value.status == 200
-    page.close()

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from specviz.policy.file import policy_toml
 from specviz.policy.policy import Basis, Policy, Row
-from tests.support.apps.process import APPS, ROOT, running_app
+from tests.support.apps.process import ROOT
 from tests.support.browsers import settled
 from tests.support.servers.scripted_server import Script, serving
 
@@ -26,18 +25,8 @@ SLOW_MS = 30_000
 HANDSHAKE = {"tracing": True, "method": "ngram", "num_speculative_tokens": 4}
 
 
-@pytest.fixture(scope="module")
-def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("servers")
-    script = APPS / "embedded.py"
-    store = str(folder / "runs.duckdb")
-    with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
-        yield url
-
-
-def add(page: Page, app_url: str, name: str, url: str, labels: str = "") -> Locator:
+def add(page: Page, name: str, url: str, labels: str = "") -> Locator:
     """Adds a server; its row."""
-    page.goto(f"{app_url}/servers")
     settled(page)
     page.get_by_role("button", name="Add a URL").click(timeout=SLOW_MS)
     page.get_by_label("URL", exact=True).fill(url)
@@ -57,13 +46,18 @@ def choose(page: Page, row: Locator, action: str) -> None:
     page.get_by_role("menuitem", name=action).click()
 
 
-def test_from_nothing_to_a_server_that_goes_down_and_comes_back(page: Page, app_url: str) -> None:
+def test_from_nothing_to_a_server_that_goes_down_and_comes_back(page: Page, bare_url: str) -> None:
     script = Script(handshake=HANDSHAKE, running=3)
     with ExitStack() as server:
         url = server.enter_context(serving(script))
-        page.goto(f"{app_url}/servers")
+        page.goto(f"{bare_url}/servers")
         expect(page.get_by_text("No server yet.")).to_be_visible(timeout=SLOW_MS)
-        row = add(page, app_url, "gpu-1", url, "GPU box, H100")
+        row = add(page, "gpu-1", "http://me:secret@gpu-1", "GPU box, H100")
+        expect(page.get_by_role("dialog")).to_contain_text(
+            "Leave user and password out of the URL", timeout=SLOW_MS
+        )
+        page.get_by_label("URL", exact=True).fill(url)
+        page.get_by_role("button", name="Add", exact=True).click()
         expect(row).to_contain_text("ngram · K 4", timeout=SLOW_MS)
         for said in ("vLLM 0.32.0", "traced", "GPU box · H100", "no requests"):
             expect(row).to_contain_text(said)
@@ -80,26 +74,29 @@ def test_from_nothing_to_a_server_that_goes_down_and_comes_back(page: Page, app_
     expect(row).to_have_count(0)
 
 
-def test_a_server_is_used_in_live_in_a_benchmark_and_in_technique(page: Page, app_url: str) -> None:
+def test_a_server_is_used_in_live_in_a_benchmark_and_in_technique(
+    page: Page, bare_url: str
+) -> None:
     with serving(Script(handshake=HANDSHAKE, running=3)) as url:
-        add(page, app_url, "box", url).get_by_role("button", name="Live").click(timeout=SLOW_MS)
+        page.goto(f"{bare_url}/servers")
+        add(page, "box", url).get_by_role("button", name="Live").click(timeout=SLOW_MS)
         label = re.compile(r"ngram K 4 \(at a URL\)")
         expect(page.get_by_role("button", name=label)).to_be_visible(timeout=SLOW_MS)
 
-        page.goto(f"{app_url}/servers")
+        page.goto(f"{bare_url}/servers")
         settled(page)
         row_of(page, "box").get_by_role("button", name="Bench").click(timeout=SLOW_MS)
         server = page.get_by_role("combobox", name=re.compile("Server of arm"))
         expect(server).to_have_value("box", timeout=SLOW_MS)
 
-        page.goto(f"{app_url}/servers")
+        page.goto(f"{bare_url}/servers")
         expect(row_of(page, "box")).to_contain_text("traced", timeout=SLOW_MS)
         choose(page, row_of(page, "box"), "Use in Technique")
         page.wait_for_url(re.compile("/technique.*server="), timeout=SLOW_MS)
 
 
-def test_a_server_that_starts_shows_its_log_and_can_be_stopped(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/servers")
+def test_a_server_that_starts_shows_its_log_and_can_be_stopped(page: Page, bare_url: str) -> None:
+    page.goto(f"{bare_url}/servers")
     settled(page)
     page.get_by_role("button", name="Start one here").click(timeout=SLOW_MS)
     page.get_by_role("dialog").get_by_role("button", name="Start", exact=True).click()
@@ -112,27 +109,19 @@ def test_a_server_that_starts_shows_its_log_and_can_be_stopped(page: Page, app_u
     expect(row).to_have_count(0, timeout=SLOW_MS)
 
 
-def test_what_is_no_server_is_refused_in_the_dialog(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/servers")
-    settled(page)
-    page.get_by_role("button", name="Add a URL").click(timeout=SLOW_MS)
-    page.get_by_label("URL", exact=True).fill("http://me:secret@gpu-1")
-    page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.get_by_role("dialog")).to_contain_text("Leave user and password out of the URL")
-
-
-def test_a_command_next_to_the_app_configures_a_proxy(tmp_path: Path) -> None:
-    db, policy = tmp_path / "runs.duckdb", tmp_path / "policy.toml"
+def test_a_command_next_to_the_app_configures_a_proxy(
+    app_url: str, store_path: Path, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.toml"
     policy.write_text(policy_toml(Policy(4, (4,), (Row((4,), (Basis.EDITED,)),))))
 
     def servers(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "specviz", "servers", *arguments, "--db", str(db)]
+        command = [sys.executable, "-m", "specviz", "servers", *arguments, "--db", str(store_path)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         return done
 
     with (
-        running_app(ROOT / "app.py", tmp_path / "app.log", SPECVIZ_STORE=str(db)) as app_url,
         serving(Script(handshake=HANDSHAKE)) as fast,
         serving(Script(speculates=False)) as plain,
     ):

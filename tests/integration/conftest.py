@@ -10,7 +10,7 @@ import pytest
 
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
-from tests.support.browsers import app_url, chromium, context, no_traceback, page, store_path  # noqa: F401
+from tests.support.browsers import app_url, browsing, no_traceback, page, store_path  # noqa: F401
 from tests.support.servers.vllm_servers import (
     BASELINE,
     Ask,
@@ -21,6 +21,7 @@ from tests.support.servers.vllm_servers import (
 )
 from tests.support.store.postgres import empty, files, postgres  # noqa: F401
 
+chromium, context = browsing("module")
 baseline_server = server_fixture(BASELINE, "module")
 
 

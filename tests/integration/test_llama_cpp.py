@@ -32,8 +32,8 @@ from tests.support.servers.endless_model import write_endless
 pytestmark = pytest.mark.integration
 
 K = 4
-PROMPTS = [prompt for category in CATEGORIES for prompt in load_prompts(category)[:2]]
-SAMPLING = Sampling(max_tokens=48)
+PROMPTS = [prompt for category in CATEGORIES for prompt in load_prompts(category)[:1]]
+SAMPLING = Sampling(max_tokens=32)
 ENGINE = EngineKind.LLAMA_CPP
 NEAR_TIE = 0.01
 """Of two logits: what float32 rounds differently in another order of additions, and more."""
@@ -105,7 +105,7 @@ async def test_it_is_recognised_with_what_it_drafts(started: Callable[[Method], 
 
 
 @pytest.mark.parametrize("method", [Method.DRAFT_MODEL, Method.NGRAM])
-@pytest.mark.parametrize("at_once", [1, 4])
+@pytest.mark.parametrize("at_once", [pytest.param(1, marks=pytest.mark.slow), 4])
 async def test_counts_of_the_requests_add_up_to_the_servers(
     started: Callable[[Method], Server], method: Method, at_once: int
 ) -> None:
@@ -122,7 +122,7 @@ async def test_steps_come_while_the_answer_streams_and_add_up_to_its_timings(
 ) -> None:
     server = started(Method.DRAFT_MODEL)
     async with opened(server) as engine:
-        for prompt in PROMPTS:
+        for prompt in PROMPTS[::2]:
             events: list[Event] = [e async for e in engine.generate(prompt, SAMPLING)]
             steps = [event for event in events if isinstance(event, Step)]
             timings = plain_answer(server, prompt)["timings"]
@@ -138,7 +138,7 @@ async def test_the_timing_client_has_the_live_clients_answers(
 ) -> None:
     samples, _ = await sample_all(started(Method.BASELINE), 4)
     async with opened(started(Method.BASELINE)) as engine:
-        for prompt, sample in zip(PROMPTS, samples, strict=True):
+        for prompt, sample in [*zip(PROMPTS, samples, strict=True)][::2]:
             trace = await answer(engine, prompt)
             assert (sample.text, sample.output_tokens) == (trace.text, len(trace.emitted))
             assert sample.per_step_drafted == ()
@@ -202,7 +202,10 @@ def test_the_key_of_its_environment_is_wanted(
 
 @pytest.mark.parametrize(
     ("missing", "reason"),
-    [("model.safetensors", r"has no \*\.safetensors file"), ("config.json", "not a model folder")],
+    [
+        ("model.safetensors", r"has no \*\.safetensors file"),
+        pytest.param("config.json", "not a model folder", marks=pytest.mark.slow),
+    ],
 )
 def test_a_folder_that_is_no_model_is_refused_in_a_sentence(
     tmp_path: Path, missing: str, reason: str

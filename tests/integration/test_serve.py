@@ -28,7 +28,7 @@ from specviz.servers.vllm.dialect import LAUNCHER
 
 pytestmark = pytest.mark.integration
 
-GONE_WITHIN_S = 20.0
+GONE_WITHIN_S = 120.0
 
 DRAFT = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT))
 
@@ -140,7 +140,7 @@ def test_serve_prints_its_url_and_stops_cleanly(
     tree = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
     assert len(tree) >= processes
     process.send_signal(number)
-    _, progress = process.communicate(timeout=30.0)
+    _, progress = process.communicate(timeout=GONE_WITHIN_S)
     assert process.returncode == 128 + number
     assert wait_until_gone(tree) == []
     assert says in progress and "ready" in progress
@@ -151,7 +151,7 @@ def test_serve_stops_while_it_starts(log_dir: Path) -> None:
     process = python(SERVE, log_dir, EngineKind.LLAMA_CPP, SPECVIZ_STOPPED="1")
     assert process.stderr and "(0 s)" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    _, rest = process.communicate(timeout=60.0)
+    _, rest = process.communicate(timeout=GONE_WITHIN_S)
     assert process.returncode == 130 and rest.splitlines()[-1] == "Stopped."
     assert wait_until_gone(whose_environment_has("SPECVIZ_STOPPED")) == []
 
@@ -168,7 +168,7 @@ def test_killing_the_parent_leaves_no_process(log_dir: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "kills", "within_s"),
     [
-        (EngineKind.LLAMA_CPP, 2, 1.0),
+        (EngineKind.LLAMA_CPP, 2, 0.0),
         pytest.param(EngineKind.LLAMA_CPP, 16, 1.0, marks=pytest.mark.slow),
         pytest.param(EngineKind.VLLM, 4, 15.0, marks=pytest.mark.slow),
     ],
@@ -176,30 +176,30 @@ def test_killing_the_parent_leaves_no_process(log_dir: Path) -> None:
 def test_a_kill_at_any_moment_of_a_start_leaves_no_process(
     log_dir: Path, kind: EngineKind, kills: int, within_s: float
 ) -> None:
+    """The first at the beginning, the others once there is a server, up to `within_s` later."""
     rng = random.Random(f"20261123 {kind} {kills}")
-    most = 0
     for number in range(kills):
         mark = f"SPECVIZ_KILLED_{kind.name}_{number}"
         process = python(START, log_dir, kind, **{mark: "1"})
         assert process.stdout is not None and process.stdout.readline() == "began\n"
-        time.sleep(rng.uniform(0.0, within_s))
-        most = max(most, len(whose_environment_has(mark)))
+        while number and len(whose_environment_has(mark)) < 3:  # who starts it, a guard, a server
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(rng.uniform(0.0, within_s) if number else 0.0)
         process.kill()
         process.communicate()
         assert wait_until_gone(whose_environment_has(mark)) == []
         assert whose_environment_has(mark) == []
-    assert most >= 3, "no kill found a server, its guard and who started it"
 
 
 def test_cancelling_while_loading_leaves_no_process(log_dir: Path) -> None:
     cancel = threading.Event()
     before = {child.pid for child in psutil.Process().children(recursive=True)}
     started: list[int] = []
-    began = time.monotonic()
 
     def progress(text: str) -> None:
         started.extend(child.pid for child in psutil.Process().children(recursive=True))
-        if time.monotonic() - began > 2:
+        if set(started) - before:
             cancel.set()
 
     with pytest.raises(ServerStartFailed, match="cancelled"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -16,31 +17,51 @@ from tests.support.apps.log import fail_on_tracebacks, watched
 expect.set_options(timeout=20_000)  # two cores are shared with servers, and with unit tests
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """One browser a module: while Playwright's synchronous API is open, its event loop runs in
-    this thread, and tests of asynchronous code could not."""
-    with started(executable=HEADLESS_SHELL) as browser:
-        yield browser
+FLAGS = (
+    "--host-resolver-rules=MAP evil.test 127.0.0.1",  # for the tests of names that are rebound
+    "--process-per-site",  # all apps are one site: what a page has compiled, the next one uses
+)
 
 
-@pytest.fixture(scope="module")
-def deceived() -> Iterator[Browser]:
-    """A browser whose resolver says that evil.test is this machine."""
-    rules = "--host-resolver-rules=MAP evil.test 127.0.0.1"
-    with started(rules, executable=HEADLESS_SHELL) as browser:
-        yield browser
+def browsing(scope: Literal["package", "module"]) -> tuple[Any, Any]:
+    """Two fixtures: a browser, and a context in which every test has pages of its own.
+
+    Neither outlives the folder or the file: while Playwright's synchronous API is open, its event
+    loop runs in this thread, and tests of asynchronous code could not.
+    """
+
+    @pytest.fixture(scope=scope)
+    def chromium() -> Iterator[Browser]:
+        with started(*FLAGS, executable=HEADLESS_SHELL) as browser:
+            yield browser
+
+    @pytest.fixture(scope=scope)
+    def context(chromium: Browser) -> Iterator[BrowserContext]:
+        context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        context.set_default_timeout(30_000)  # what one page may take on two slow, busy cores
+        stays = context.new_page()  # and with it the process: a page takes half as long to open
+        stays.route("**/*", lambda route: route.fulfill(body=""))
+        stays.goto("http://127.0.0.1/")
+        yield context
+        context.close()
+
+    return chromium, context
 
 
 @pytest.fixture
-def context(chromium: Browser) -> Iterator[BrowserContext]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    context.set_default_timeout(30_000)  # what one page may take on two slow, busy cores
-    yield context
-    for page in context.pages:
-        expect(page.get_by_test_id("stException")).to_have_count(0)
-    context.close()
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A new page. At the end it, and whatever else was opened beside it, must show no exception."""
+    before = context.pages
+    yield context.new_page()
+    opened = [page for page in context.pages if page not in before]
+    try:
+        for page in opened:
+            expect(page.get_by_test_id("stException")).to_have_count(0)
+            page.evaluate("location.protocol.startsWith('http') && localStorage.clear()")
+    finally:
+        for page in opened:
+            page.close()
 
 
 @pytest.fixture(autouse=True)
@@ -50,11 +71,6 @@ def no_traceback() -> Iterator[None]:
     fail_on_tracebacks()
 
 
-@pytest.fixture
-def page(context: BrowserContext) -> Page:
-    return context.new_page()
-
-
 @pytest.fixture(scope="module")
 def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("store") / "runs.duckdb"
@@ -62,7 +78,7 @@ def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def app_url(store_path: Path) -> Iterator[str]:
-    """The app as it is, on a store of its own; files whose app differs have their own fixture."""
+    """The app as a user starts it, by `streamlit run`, on a store of its own."""
     log = store_path.with_name("app.log")
     with started_app(store_path, log) as url, watched(log):
         yield url

@@ -14,7 +14,7 @@ from specviz import runtime
 from specviz.bench.plan.toml import parse_plan
 from specviz.store.runs.tables import update
 from tests.support.apps.bench import clocks
-from tests.support.apps.process import ROOT, running_app
+from tests.support.apps.process import APPS, running_app
 
 pytestmark = pytest.mark.e2e
 
@@ -61,7 +61,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
             "Grid", EAGLE3.format(3), "[1, 4]", 8, "8 × Xeon, 99 GiB, 2 × NVIDIA H200 (141 GiB)"
         )
         newest = measured("Newest", EAGLE3.format(3), "[1]", 2, no_gpu)
-    with running_app(ROOT / "app.py", folder / "app.log", SPECVIZ_STORE=str(store)) as url:
+    with running_app(APPS / "embedded.py", folder / "app.log", SPECVIZ_STORE=str(store)) as url:
         yield App(url, sweep, grid, newest)
 
 

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from specviz.store import open_store
-from specviz.store.shown import hide_sample
-from tests.support.apps.process import running_app
 from tests.support.browsers import settled
 
 pytestmark = pytest.mark.e2e
 
 SLOW_MS = 30_000
-APP = Path(__file__).parents[3] / "app.py"
 
 
-@pytest.fixture(scope="module")
-def cost_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("cost")
-    path = folder / "runs.duckdb"
-    with open_store(path) as store:
-        store.write(hide_sample, datetime.now(UTC))
-    with running_app(APP, folder / "app.log", SPECVIZ_STORE=str(path)) as url:
-        yield f"{url}/cost"
+@pytest.fixture
+def cost_url(bare_url: str) -> str:
+    return f"{bare_url}/cost"
 
 
 def shown(page: Page, text: str) -> None:
@@ -72,13 +60,11 @@ def test_the_documents_case_every_section_and_a_link_to_it(page: Page, cost_url:
     section(page, "Published")
     expect(page.get_by_text("Published in the documents, not measured here")).to_have_count(2)
     expect(page).to_have_url(re.compile("cost_technique=Medusa-2.*"))
-    other = page.context.new_page()
-    other.goto(page.url)
-    shown(other, "$0.00204")
-    shown(other, "never: the next retraining comes first")
-    other.get_by_text(re.compile("Where the documents disagree")).click()
-    expect(other.get_by_text(re.compile("EAGLE-3 serves 7,680"))).to_be_visible(timeout=SLOW_MS)
-    assert other.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.reload()  # the address says it all
+    shown(page, "$0.00204")
+    page.get_by_text(re.compile("Where the documents disagree")).click()
+    expect(page.get_by_text(re.compile("EAGLE-3 serves 7,680"))).to_be_visible(timeout=SLOW_MS)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -14,7 +13,7 @@ from specviz import runtime
 from specviz.analysis.advisor.branches import LEAVES
 from specviz.bench.plan.toml import parse_plan
 from tests.support.apps.bench import clocks
-from tests.support.apps.process import APPS, ROOT, running_app
+from tests.support.apps.process import APPS, running_app
 from tests.support.browsers import settled
 
 pytestmark = pytest.mark.e2e
@@ -48,7 +47,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     with runtime.opened(store, timed_arms=clocks) as current:
         benchmark_id = current.benchmarks.start(parse_plan(PLAN))
         assert current.benchmarks.wait(benchmark_id, 60)
-    script = ROOT / "app.py"
+    script = APPS / "embedded.py"
     with running_app(script, folder / "app.log", SPECVIZ_STORE=str(store)) as url:
         yield App(f"{url}/technique", benchmark_id)
 
@@ -172,12 +171,21 @@ def asked(page: Page, number: int, name: str) -> None:
     expect(page).to_have_url(re.compile(f"ask={name}"))
 
 
-def test_five_questions_one_at_a_time_with_a_way_back(page: Page, app: App) -> None:
+def test_the_draft_check_then_five_questions_with_a_way_back(page: Page, app: App) -> None:
     page.goto(app.url, wait_until="commit")
     heading = page.get_by_role("heading", name="On: EAGLE-3, K 3")
     expect(heading).to_be_visible(timeout=SLOW_MS)  # the stored benchmark, unasked
     expect(page.get_by_text(re.compile(r"^\d\.\d\d× faster output \("))).to_be_visible()
     expect(page).to_have_url(re.compile(f"benchmark={app.benchmark_id}"))
+    unfold(page, "Draft model check")
+    expect(page.get_by_text("tokenizer.json is byte-identical")).to_be_visible()
+    draft = page.get_by_label("Draft folder")
+    draft.fill("org/<i>model</i>")
+    draft.press("Enter")
+    reason = page.get_by_text("org/<i>model</i> is not a folder on this machine")
+    expect(reason.first).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_text("? unknown")).to_have_count(6)
+    settled(page)
     page.get_by_role("button", name="Start").click()
     asked(page, 1, "gpu_utilization")
     expect(page).not_to_have_url(re.compile("benchmark="))
@@ -190,11 +198,10 @@ def test_five_questions_one_at_a_time_with_a_way_back(page: Page, app: App) -> N
     asked(page, 3, "draft_fits")
     page.get_by_role("button", name="Yes").click()
     asked(page, 4, "target_swapped")
-    other = page.context.new_page()
-    other.goto(page.url, wait_until="commit")  # the link is at the same question
-    expect(other.get_by_text("Is the target model replaced often?")).to_be_visible(timeout=SLOW_MS)
-    expect(other.get_by_role("button", name="Mean answer length: 300 tokens")).to_be_visible()
-    other.close()
+    page.reload(wait_until="commit")  # the link is at the same question
+    expect(page.get_by_text("Is the target model replaced often?")).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_role("button", name="Mean answer length: 300 tokens")).to_be_visible()
+    settled(page)
     page.get_by_role("button", name="No", exact=True).click()
     asked(page, 5, "spare_memory_gb")
     page.get_by_role("button", name="GPU utilisation while generating: 30 %").click()
@@ -216,6 +223,7 @@ def test_five_questions_one_at_a_time_with_a_way_back(page: Page, app: App) -> N
     expect(page.get_by_role("heading", name="Off: find a better draft")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_link_of_an_earlier_version_opens_the_same_page(page: Page, app: App) -> None:
     former = app.url.replace("/technique", "/decide")
     opened(page, f"{former}?temperature=1.2&gpu_utilization=0.3&benchmark={app.benchmark_id}")
@@ -225,15 +233,3 @@ def test_a_link_of_an_earlier_version_opens_the_same_page(page: Page, app: App) 
     expect(page.get_by_label("Temperature", exact=True)).to_have_value("1.2")
     expect(page.get_by_role("spinbutton", name="GPU in use, %")).to_have_value("30")
     expect(page.get_by_role("link", name="Technique")).to_have_count(1)
-
-
-def test_the_draft_model_is_checked_file_against_file(page: Page, app: App, tmp_path: Path) -> None:
-    page.goto(app.url, wait_until="commit")
-    unfold(page, "Draft model check")
-    expect(page.get_by_text("tokenizer.json is byte-identical")).to_be_visible()
-    draft = page.get_by_label("Draft folder")
-    draft.fill("org/<i>model</i>")
-    draft.press("Enter")
-    reason = page.get_by_text("org/<i>model</i> is not a folder on this machine")
-    expect(reason.first).to_be_visible(timeout=SLOW_MS)
-    expect(page.get_by_text("? unknown")).to_have_count(6)

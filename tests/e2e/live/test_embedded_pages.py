@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.apps.process import APPS, running_app
 from tests.support.browsers import settled
 
 pytestmark = pytest.mark.e2e
 
 SLOW_MS = 30_000
+ENDLESS = 3000  # tokens: `apps/embedded.py` answers at a step in seconds
 """A page with four strips and a chart, on two busy cores."""
 
 
-@pytest.fixture(scope="module")
-def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("embedded")
-    script = APPS / "embedded.py"
-    store = str(folder / "runs.duckdb")
-    with running_app(script, folder / "app.log", SPECVIZ_STORE=store) as url:
-        yield url
+def longest_answer(page: Page, tokens: int) -> None:
+    page.get_by_role("button", name="temperature").click()
+    length = page.get_by_label("Longest answer, tokens")
+    length.fill(str(tokens))
+    length.press("Enter")
+    expect(page.get_by_role("button", name=f"{tokens:,} tokens")).to_be_visible()
+    page.keyboard.press("Escape")
 
 
 def choose(page: Page, label: str, option: str, nth: int = 0) -> None:
@@ -58,18 +57,13 @@ def chart(page: Page) -> Locator:
     return page.locator(".js-plotly-plot")
 
 
-def test_a_new_user_needs_no_server(page: Page, app_url: str) -> None:
-    page.goto(app_url)
+def test_a_new_user_needs_no_server_and_can_cancel(page: Page, bare_url: str) -> None:
+    page.goto(bare_url)
     expect(page.get_by_text("no server, no GPU")).to_be_visible(timeout=SLOW_MS)
-    expect(page.get_by_role("button", name="Start the demo servers")).to_have_count(0)
-    run(page, 2)
-    expect(page.locator(".badge", has_text="in the app · traced")).to_have_count(2)
-    expect(page.locator("[data-part=verdict]")).to_contain_text("equals the baseline")
+    demo_servers = page.get_by_role("button", name="Start the demo servers")
+    expect(demo_servers).to_have_count(0)
 
-
-def test_an_arm_on_a_demo_server_offers_to_load_it(page: Page, app_url: str) -> None:
-    page.goto(app_url)
-    settled(page)
+    settled(page)  # an arm on a demo server offers to load it
     page.get_by_role("button", name="Arms").click()
     choose(page, "Arm 2", "vLLM demo server")
     settled(page)
@@ -77,12 +71,26 @@ def test_an_arm_on_a_demo_server_offers_to_load_it(page: Page, app_url: str) -> 
     expect(page.get_by_role("option", name="ngram")).to_be_visible()
     expect(page.get_by_role("option", name="swift")).to_have_count(0)
     page.keyboard.press("Escape")
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Start the demo servers")).to_be_visible()
+    expect(demo_servers).to_be_visible()
+    choose(page, "Arm 2", "in the app (embedded)")
+    expect(demo_servers).to_have_count(0)
+
+    run(page, 2)
+    expect(page.locator(".badge", has_text="in the app · traced")).to_have_count(2)
+    expect(page.locator("[data-part=verdict]")).to_contain_text("equals the baseline")
+
+    longest_answer(page, ENDLESS)
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator(".pane .box").first.wait_for(timeout=SLOW_MS)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator(".pane[data-phase=cancelled]")).to_have_count(2, timeout=SLOW_MS)
+    expect(page.locator(".pane .box").first).to_be_visible()  # what arrived is kept
+    longest_answer(page, 20)
+    run(page, 2)
 
 
-def test_typical_acceptance_is_called_not_lossless_everywhere(page: Page, app_url: str) -> None:
-    page.goto(app_url)
+def test_typical_acceptance_is_called_not_lossless_everywhere(page: Page, bare_url: str) -> None:
+    page.goto(bare_url)
     settled(page)
     page.get_by_role("button", name="Arms").click()
     choose(page, "Method", "medusa", 1)
@@ -98,8 +106,8 @@ def test_typical_acceptance_is_called_not_lossless_everywhere(page: Page, app_ur
 
 
 @pytest.mark.slow
-def test_the_sections_of_a_stored_run(page: Page, app_url: str) -> None:
-    page.goto(app_url)
+def test_the_sections_of_a_stored_run(page: Page, bare_url: str) -> None:
+    page.goto(bare_url)
     settled(page)
     page.get_by_role("button", name="Arms").click()
     choose(page, "Method", "medusa", 1)
@@ -131,8 +139,8 @@ def test_the_sections_of_a_stored_run(page: Page, app_url: str) -> None:
 
 
 @pytest.mark.slow
-def test_skipped_layers_are_shown_for_methods_that_skip_some(page: Page, app_url: str) -> None:
-    page.goto(app_url)
+def test_skipped_layers_are_shown_for_methods_that_skip_some(page: Page, bare_url: str) -> None:
+    page.goto(bare_url)
     settled(page)
     page.get_by_role("button", name="Arms").click()
     choose(page, "Method", "swift", 1)

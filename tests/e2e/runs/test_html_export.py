@@ -26,7 +26,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=[pytest.param("light", marks=pytest.mark.slow), "dark"])
 def page(chromium: Browser, file: Path, request: pytest.FixtureRequest) -> Iterator[Page]:
     """The opened file; fails if it asked for anything, ran anything foreign or had an error."""
     context = chromium.new_context(color_scheme=request.param)

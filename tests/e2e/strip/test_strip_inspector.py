@@ -12,9 +12,8 @@ from tests.support.strip.steps import chain_steps
 pytestmark = pytest.mark.e2e
 
 
-def test_the_inspector_shows_the_rule_with_its_numbers(open_strip: Opener) -> None:
-    page = open_strip("three_arms")
-    wait_until_drawn(page)
+def test_the_inspector_shows_the_rule_with_its_numbers(drawn: Opener) -> None:
+    page = drawn("three_arms")
     steps = chain_steps(pieces_of_arm("draft"), sampled=True)
     index, step = next(
         (n, s) for n, s in enumerate(steps) if s.num_accepted and s.num_accepted < len(s.drafted)
@@ -42,17 +41,15 @@ def test_the_inspector_shows_the_rule_with_its_numbers(open_strip: Opener) -> No
         expect(inspector.locator(".card.unverified").first).to_contain_text("not judged")
 
 
-def test_at_temperature_zero_the_rule_is_the_first_choice(open_strip: Opener) -> None:
-    page = open_strip("three_arms")
-    wait_until_drawn(page)
+def test_at_temperature_zero_the_rule_is_the_first_choice(drawn: Opener) -> None:
+    page = drawn("three_arms")
     output(page, 2).locator(".step:has(.rejected) .tok").first.click()
     rule = page.locator(".inspector .card.rejected .rule")
     expect(rule).to_have_text("target's first choice: no")
 
 
-def test_a_step_without_a_draft_is_one_sentence(open_strip: Opener) -> None:
-    page = open_strip("three_arms")
-    wait_until_drawn(page)
+def test_a_step_without_a_draft_is_one_sentence(drawn: Opener) -> None:
+    page = drawn("three_arms")
     output(page, 0).locator(".tok").first.click()
     expect(page.locator(".inspector .summary")).to_contain_text("nothing was drafted")
     expect(page.locator(".inspector .card")).to_have_count(0)

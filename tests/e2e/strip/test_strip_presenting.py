@@ -16,11 +16,9 @@ pytestmark = pytest.mark.e2e
 DRAFT = 1  # the sampling arm of `three_arms`
 
 
-def presented(
-    open_strip: Opener, scenario: str = "three_arms", step: int = 0, pane: int = 0
-) -> Page:
+def presented(opened: Opener, step: int = 0, pane: int = 0) -> Page:
     """A stored run, presented from a step on."""
-    page = open_strip(scenario, mode="replay")
+    page = opened("three_arms", mode="replay")
     wait_until_drawn(page)
     output(page, pane).locator(f"[data-step='{step}'] .tok").first.click()
     page.get_by_role("button", name="Present").click()
@@ -32,7 +30,7 @@ def caption(page: Page) -> str:
     return page.locator(".caption").inner_text()
 
 
-def test_a_rejection_is_said_with_both_probabilities_and_the_draw(open_strip: Opener) -> None:
+def test_a_rejection_is_said_with_both_probabilities_and_the_draw(drawn: Opener) -> None:
     steps = chain_steps(pieces_of_arm("draft"), sampled=True)
     index = next(n for n, s in enumerate(steps) if 0 < s.num_accepted < len(s.drafted))
     step = steps[index]
@@ -40,7 +38,7 @@ def test_a_rejection_is_said_with_both_probabilities_and_the_draw(open_strip: Op
     assert rejected.u is not None
     assert rejected.target_prob is not None
     assert rejected.draft_prob is not None
-    page = presented(open_strip, step=index, pane=DRAFT)
+    page = presented(drawn, step=index, pane=DRAFT)
     said = caption(page)
     assert said.startswith(
         f"{len(step.drafted)} drafted, {step.num_accepted} accepted. The target gave"
@@ -52,8 +50,8 @@ def test_a_rejection_is_said_with_both_probabilities_and_the_draw(open_strip: Op
     expect(page.locator(".shown.accepted")).to_have_count(step.num_accepted)
 
 
-def test_greedy_and_undrafted_steps_say_what_they_are(open_strip: Opener) -> None:
-    page = presented(open_strip)
+def test_greedy_and_undrafted_steps_say_what_they_are(drawn: Opener) -> None:
+    page = presented(drawn)
     assert re.fullmatch(r"Nothing was drafted: the target wrote \S+\.", caption(page))
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")  # eagle3, at temperature 0
@@ -76,8 +74,8 @@ def test_a_server_that_only_counts_is_not_given_words_it_did_not_say(open_strip:
     expect(page.locator(".shown.rejected")).to_have_count(0)
 
 
-def test_keys_walk_and_the_address_follows(open_strip: Opener) -> None:
-    page = presented(open_strip, step=2, pane=DRAFT)
+def test_keys_walk_and_the_address_follows(drawn: Opener) -> None:
+    page = presented(drawn, step=2, pane=DRAFT)
     for key, step in (("ArrowRight", 4), ("ArrowRight", 5), ("ArrowLeft", 4), ("Home", 1)):
         page.keyboard.press(key)
         expect(page.locator("[data-show=step]")).to_have_text(re.compile(rf"^Step {step} of \d+$"))
@@ -90,16 +88,16 @@ def test_keys_walk_and_the_address_follows(open_strip: Opener) -> None:
     expect(page).not_to_have_url(re.compile("present"))
 
 
-def test_another_arm_is_shown_at_the_same_place_of_its_output(open_strip: Opener) -> None:
-    page = presented(open_strip, step=6, pane=DRAFT)
+def test_another_arm_is_shown_at_the_same_place_of_its_output(drawn: Opener) -> None:
+    page = presented(drawn, step=6, pane=DRAFT)
     shown = page.locator(".past").inner_text()
     page.keyboard.press("ArrowUp")  # the baseline, in steps of one token
     expect(page.locator("[data-show=title]")).to_contain_text("baseline")
     assert page.locator(".past").inner_text() == shown
 
 
-def test_it_plays_by_itself_at_a_speed_in_steps_a_second(open_strip: Opener) -> None:
-    page = presented(open_strip, pane=DRAFT)
+def test_it_plays_by_itself_at_a_speed_in_steps_a_second(drawn: Opener) -> None:
+    page = presented(drawn, pane=DRAFT)
     page.locator("[data-show=speed]").select_option("4")
     page.locator("[data-show=play]").click()
     later = re.compile(r"^Step ([4-9]|\d\d) of")  # each is there for a quarter of a second
@@ -144,8 +142,8 @@ def test_a_copied_link_opens_the_same_arm_step_and_time(open_strip: Opener) -> N
     other.context.close()
 
 
-def test_what_is_presented_is_copied_as_a_link(open_strip: Opener) -> None:
-    page = presented(open_strip, step=2, pane=DRAFT)
+def test_what_is_presented_is_copied_as_a_link(drawn: Opener) -> None:
+    page = presented(drawn, step=2, pane=DRAFT)
     button = page.locator(".presentation [data-press=copy]")
     for _ in range(2):
         button.click()
@@ -155,7 +153,13 @@ def test_what_is_presented_is_copied_as_a_link(open_strip: Opener) -> None:
     expect(button).to_have_text("Copy link")
 
 
-@pytest.mark.parametrize("named", ["arm=nobody&step=2&present=yes", "arm=draft&step=999&at=-3"])
+@pytest.mark.parametrize(
+    "named",
+    [
+        "arm=nobody&step=2&present=yes",
+        pytest.param("arm=draft&step=999&at=-3", marks=pytest.mark.slow),
+    ],
+)
 def test_a_link_to_what_is_not_there_opens_the_run(open_strip: Opener, named: str) -> None:
     page = open_strip("three_arms", mode="replay")
     wait_until_drawn(page)
@@ -167,23 +171,21 @@ def test_a_link_to_what_is_not_there_opens_the_run(open_strip: Opener, named: st
     expect(page).to_have_url(re.compile("^[^#]+$"))
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1440, 900), (768, 700)], ids=str)
-def test_the_inspector_opens_in_view_and_not_over_its_step(
-    open_strip: Opener, size: tuple[int, int]
-) -> None:
+def test_the_inspector_opens_in_view_and_not_over_its_step(open_strip: Opener) -> None:
     page = open_strip("three_arms", mode="replay")
-    page.set_viewport_size({"width": size[0], "height": size[1]})
     wait_until_drawn(page)
     step = output(page, DRAFT).locator("[data-step='3'] .tok").first
-    step.click()
-    expect(page.locator(".inspector .card").first).to_be_in_viewport()
-    inspector, clicked = page.locator(".inspector").bounding_box(), step.bounding_box()
-    assert inspector is not None
-    assert clicked is not None
-    assert inspector["y"] + inspector["height"] <= size[1]
-    assert clicked["y"] + clicked["height"] <= inspector["y"]
-    page.keyboard.press("Escape")
-    expect(page.locator(".inspector .card")).to_have_count(0)
+    for width, height in ((1280, 720), (1440, 900), (768, 700)):
+        page.set_viewport_size({"width": width, "height": height})
+        step.click()
+        expect(page.locator(".inspector .card").first).to_be_in_viewport()
+        inspector, clicked = page.locator(".inspector").bounding_box(), step.bounding_box()
+        assert inspector is not None
+        assert clicked is not None
+        assert inspector["y"] + inspector["height"] <= height
+        assert clicked["y"] + clicked["height"] <= inspector["y"]
+        page.keyboard.press("Escape")
+        expect(page.locator(".inspector .card")).to_have_count(0)
 
 
 def test_a_pane_is_as_high_as_its_text(open_strip: Opener) -> None:

@@ -10,9 +10,8 @@ from tests.support.strip.reading import Opener, copied, output, tokens, wait_unt
 pytestmark = pytest.mark.e2e
 
 
-def test_rejected_candidates_stand_before_the_token_at_their_position(open_strip: Opener) -> None:
-    page = open_strip("siblings")
-    wait_until_drawn(page)
+def test_rejected_candidates_stand_before_the_token_at_their_position(drawn: Opener) -> None:
+    page = drawn("siblings")
     assert tokens(page) == [
         ["rejected", "first"],
         ["accepted", "the"],
@@ -30,17 +29,15 @@ def test_rejected_candidates_stand_before_the_token_at_their_position(open_strip
     assert copied(page) == "the quick fox"
 
 
-def test_hidden_drafts_leave_no_empty_frames(open_strip: Opener) -> None:
-    page = open_strip("siblings")
-    wait_until_drawn(page)
+def test_hidden_drafts_leave_no_empty_frames(drawn: Opener) -> None:
+    page = drawn("siblings")
     page.get_by_label("show rejected drafts").uncheck()
     expect(output(page).locator(".siblings").first).to_be_hidden()
     page.get_by_label("show rejected drafts").check()
 
 
-def test_the_inspector_lists_the_candidates_with_their_probabilities(open_strip: Opener) -> None:
-    page = open_strip("siblings")
-    wait_until_drawn(page)
+def test_the_inspector_lists_the_candidates_with_their_probabilities(drawn: Opener) -> None:
+    page = drawn("siblings")
     output(page).locator(".accepted").first.click()
     inspector = page.locator(".inspector")
     expect(inspector.locator(".summary")).to_contain_text("the lookup matched the last 2 tokens")
@@ -62,9 +59,8 @@ def test_the_inspector_lists_the_candidates_with_their_probabilities(open_strip:
     assert cells[2][4:6] == ["–", "not judged: another candidate was accepted here"]
 
 
-def test_the_targets_own_token_hangs_below_the_last_accepted_one(open_strip: Opener) -> None:
-    page = open_strip("siblings")
-    wait_until_drawn(page)
+def test_the_targets_own_token_hangs_below_the_last_accepted_one(drawn: Opener) -> None:
+    page = drawn("siblings")
     output(page).locator(".recovered").first.click()
     own = page.locator(".tree .card.own")
     expect(own).to_have_count(1)
@@ -73,9 +69,8 @@ def test_the_targets_own_token_hangs_below_the_last_accepted_one(open_strip: Ope
     expect(parent.locator(".name")).to_have_text("␣quick")
 
 
-def test_unverified_tokens_say_why(open_strip: Opener) -> None:
-    page = open_strip("siblings")
-    wait_until_drawn(page)
+def test_unverified_tokens_say_why(drawn: Opener) -> None:
+    page = drawn("siblings")
     output(page).locator(".accepted").first.click()
     cards = page.locator(".tree .card.unverified")
     expect(cards.filter(has_text="third")).to_contain_text("another candidate was accepted here")

@@ -20,9 +20,8 @@ from tests.support.strip.steps import chain_steps
 pytestmark = pytest.mark.e2e
 
 
-def test_drafts_stand_before_the_token_that_replaced_them(open_strip: Opener) -> None:
-    page = open_strip("three_arms")
-    wait_until_drawn(page)
+def test_drafts_stand_before_the_token_that_replaced_them(drawn: Opener) -> None:
+    page = drawn("three_arms")
     expected = []
     for step in chain_steps(pieces_of_arm("draft"), sampled=True):
         kept = [[t.origin.value, t.text.removesuffix("\n")] for t in step.emitted]
@@ -36,9 +35,8 @@ def test_drafts_stand_before_the_token_that_replaced_them(open_strip: Opener) ->
 @pytest.mark.parametrize(
     "name", [pytest.param("three_arms", marks=pytest.mark.slow), "hostile", "characters"]
 )
-def test_a_copy_is_exactly_the_output(open_strip: Opener, name: str) -> None:
-    page = open_strip(name)
-    wait_until_drawn(page)
+def test_a_copy_is_exactly_the_output(drawn: Opener, name: str) -> None:
+    page = drawn(name)
     pane = len(SCENARIOS[name]()) // 2
     # Chromium's clipboard ends a text at U+0000; what the strip hands over has it.
     expected = output_of(SCENARIOS[name]()[pane])
@@ -47,9 +45,8 @@ def test_a_copy_is_exactly_the_output(open_strip: Opener, name: str) -> None:
         assert copied(page, pane) == expected
 
 
-def test_model_text_is_never_markup(open_strip: Opener) -> None:
-    page = open_strip("hostile")
-    wait_until_drawn(page)
+def test_model_text_is_never_markup(drawn: Opener) -> None:
+    page = drawn("hostile")
     page.locator(".text .rejected").first.hover()
     step_with(page, "rejected").locator(".tok").first.click()
     expect(page.locator(".inspector .card").first).to_be_visible()
@@ -61,9 +58,8 @@ def test_model_text_is_never_markup(open_strip: Opener) -> None:
     assert "␛[31mred␀" in shown
 
 
-def test_half_characters_leave_a_mark_that_is_not_text(open_strip: Opener) -> None:
-    page = open_strip("characters")
-    wait_until_drawn(page)
+def test_half_characters_leave_a_mark_that_is_not_text(drawn: Opener) -> None:
+    page = drawn("characters")
     assert tokens(page) == [["unknown", text] for text in ("", "", "한", " ok")]
     expect(output(page).locator(".half")).to_have_count(2)
 
@@ -77,7 +73,7 @@ def test_a_revision_replaces_what_was_guessed(open_strip: Opener) -> None:
     expect(page.locator(".badge")).to_have_text("counted")
 
 
-@pytest.mark.parametrize("resume", ["seen", "numbers"])
+@pytest.mark.parametrize("resume", ["seen", pytest.param("numbers", marks=pytest.mark.slow)])
 def test_a_dropped_connection_resumes_without_loss_or_duplicates(
     open_strip: Opener, resume: str
 ) -> None:
@@ -120,9 +116,8 @@ def test_the_toggle_hides_rejected_drafts_and_is_remembered(open_strip: Opener) 
     expect(output(page, 1).locator(".rejected").first).to_be_hidden()
 
 
-def test_keys_go_from_step_to_step_and_open_one(open_strip: Opener) -> None:
-    page = open_strip("three_arms")
-    wait_until_drawn(page)
+def test_keys_go_from_step_to_step_and_open_one(drawn: Opener) -> None:
+    page = drawn("three_arms")
     page.locator(".scroller").nth(1).focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowDown"):
         page.keyboard.press(key)
@@ -131,9 +126,8 @@ def test_keys_go_from_step_to_step_and_open_one(open_strip: Opener) -> None:
     expect(page.locator(".inspector h3")).to_contain_text("step 3 of")
 
 
-def test_the_tooltip_tells_what_is_known_of_a_token(open_strip: Opener) -> None:
-    page = open_strip("three_arms")
-    wait_until_drawn(page)
+def test_the_tooltip_tells_what_is_known_of_a_token(drawn: Opener) -> None:
+    page = drawn("three_arms")
     tip = page.locator(".tip")
     for _ in range(5):  # what is drawn late moves the token from under the pointer
         output(page, 1).locator(".rejected").last.hover()
@@ -155,22 +149,12 @@ def test_an_error_keeps_what_arrived(open_strip: Opener) -> None:
     expect(page.locator(".pane[data-phase=waiting] .note")).to_contain_text("the arm before it")
 
 
-def test_a_missing_figure_is_a_dash_with_its_reason(open_strip: Opener) -> None:
-    page = open_strip("three_arms")
-    wait_until_drawn(page)
+def test_a_missing_figure_is_a_dash_with_its_reason(drawn: Opener) -> None:
+    page = drawn("three_arms")
     figure = page.locator(".pane").first.locator(".figure").nth(1)
     expect(figure.locator("dd")).to_have_text("–")
     figure.hover()
     expect(page.locator(".tip")).to_contain_text("the baseline drafts nothing")
-
-
-def test_the_end_of_a_live_run_reruns_the_page_once(open_strip: Opener) -> None:
-    page = open_strip("three_arms")
-    expect(page.get_by_text("reruns: 1")).to_be_visible()
-    wait_until_drawn(page)
-    page.wait_for_timeout(700)
-    expect(page.get_by_text("reruns: 1")).to_be_visible()
-    assert handed_over(page, 0) == output_of(SCENARIOS["three_arms"]()[0])
 
 
 def scroll_to_the_top(page: Page, scroller: Locator) -> None:
@@ -201,6 +185,7 @@ def test_a_pane_follows_the_newest_token_unless_the_reader_scrolled_up(
     page.wait_for_function(follows, arg=scroller.element_handle())
 
 
+@pytest.mark.slow
 def test_a_pane_follows_again_where_the_end_was_when_the_reader_went_there(
     open_strip: Opener,
 ) -> None:
@@ -230,13 +215,15 @@ def test_a_pane_follows_again_where_the_end_was_when_the_reader_went_there(
 @pytest.mark.parametrize(
     "name",
     [
-        *("four_arms", "hostile"),
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("tree", "siblings", "typical")),
+        "hostile",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("four_arms", "tree", "siblings", "typical")
+        ),
     ],
 )
-def test_nothing_scrolls_sideways(open_strip: Opener, name: str) -> None:
-    page = open_strip(name)
-    wait_until_drawn(page)
+def test_nothing_scrolls_sideways(drawn: Opener, name: str) -> None:
+    page = drawn(name)
     step_with(page, "rejected").locator(".tok").first.click()
     for width in (1280, 1440):
         page.set_viewport_size({"width": width, "height": 900})
@@ -246,3 +233,9 @@ def test_nothing_scrolls_sideways(open_strip: Opener, name: str) -> None:
             .filter((node) => node.scrollWidth > node.clientWidth + 1).length;
         }""")
         assert wide == 0, f"at {width} px"
+
+
+def test_the_end_of_a_live_run_reruns_the_page_once(drawn: Opener) -> None:
+    page = drawn("three_arms")  # a while ago, if the file is run whole
+    expect(page.get_by_text("reruns: 1")).to_be_visible()
+    assert handed_over(page, 0) == output_of(SCENARIOS["three_arms"]()[0])

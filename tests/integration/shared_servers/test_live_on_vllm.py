@@ -37,27 +37,31 @@ def point_arm(page: Page, number: int, server: Server) -> None:
     settled(page)
 
 
-def run_side_by_side(page: Page, app_url: str, *servers: Server, tokens: int | None = None) -> None:
-    """Press Run for a plain and a speculating server; greedy, every decision is traced."""
+def run_side_by_side(page: Page, app_url: str, *servers: Server) -> None:
+    """Press Run for these servers, of which the last speculates: every decision is traced."""
     page.goto(app_url)
     settled(page)
     page.get_by_role("button", name="Arms").click()
     for number, server in enumerate(servers, start=1):
         point_arm(page, number, server)
+    if len(servers) == 1:
+        page.get_by_role("combobox", name="Arm 2").click()
+        page.get_by_role("option", name="off", exact=True).click()
+        settled(page)
     page.keyboard.press("Escape")
-    if tokens is not None:
-        page.get_by_role("button", name="temperature").click()
-        length = page.get_by_label("Longest answer, tokens")
-        length.fill(str(tokens))
-        length.press("Enter")
-        page.keyboard.press("Escape")
+    page.get_by_role("button", name="temperature").click()
+    length = page.get_by_label("Longest answer, tokens")
+    length.fill("32")
+    length.press("Enter")
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator(".pane[data-phase=finished]")).to_have_count(2, timeout=ANSWERED_MS)
+    finished = page.locator(".pane[data-phase=finished]")
+    expect(finished).to_have_count(len(servers), timeout=ANSWERED_MS)
     expect(page.locator(".badge", has_text="traced")).to_have_count(1)
-    expect(page.locator("[data-part=verdict]")).to_contain_text("equals the baseline")
     expect(page.locator(".pane .draft.rejected").first).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_run_on_the_v2_runner(
     page: Page, app_url: str, baseline_server: Server, log_dir: Path
@@ -68,24 +72,32 @@ def test_a_run_on_the_v2_runner(
         LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), 4, extra_args=flags
     )
     with v2_variables(), running(spec, log_dir) as server:
-        run_side_by_side(page, app_url, baseline_server, server, tokens=32)
+        run_side_by_side(page, app_url, baseline_server, server)
+        expect(page.locator("[data-part=verdict]")).to_contain_text("equals the baseline")
         page.locator(".pane .box.accepted").first.click()
         expect(page.locator("[data-part=inspector]")).to_contain_text("depth 1")
 
 
 def test_a_run_from_the_click_to_the_stored_decisions(
-    page: Page, app_url: str, baseline_server: Server, draft_server: Server
+    page: Page, app_url: str, draft_server: Server
 ) -> None:
-    run_side_by_side(page, app_url, baseline_server, draft_server)
+    run_side_by_side(page, app_url, draft_server)
     page.locator(".pane .box.accepted").first.click()
     inspector = page.locator("[data-part=inspector]")
     expect(inspector).to_contain_text("depth 1")
     expect(inspector).to_contain_text("target")
 
     page.get_by_text("Open the stored run").click()
-    expect(page).to_have_url(re.compile(r"/runs\?group="))
-    expect(page.locator(".pane")).to_have_count(2)
+    expect(page).to_have_url(re.compile(r"/runs\?(group|run)="))
     expect(page.locator(".pane .box.accepted").first).to_be_visible()
+
+
+@pytest.mark.slow
+def test_a_run_beside_a_plain_server_equals_it(
+    page: Page, app_url: str, baseline_server: Server, draft_server: Server
+) -> None:
+    run_side_by_side(page, app_url, baseline_server, draft_server)
+    expect(page.locator("[data-part=verdict]")).to_contain_text("equals the baseline")
 
 
 def test_a_command_beside_the_app_stores_its_run_through_it(

@@ -13,6 +13,7 @@ import pytest
 
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.tracing.spool import FOLDER_PREFIX
+from tests.support.servers.vllm_servers import Answer, Ask
 
 pytestmark = pytest.mark.integration
 
@@ -21,6 +22,17 @@ SAMPLED = {"temperature": 0.8, "seed": 11}
 LOOKUP = {"prompt": [40, 41, 42] * 4, "allowed_token_ids": [40, 41, 42]}
 
 Line = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def greedy(draft_server: Server, ask: Ask) -> Answer:
+    """An answer that tests only look at."""
+    return ask(draft_server)
+
+
+@pytest.fixture(scope="module")
+def sampled(draft_server: Server, ask: Ask) -> Answer:
+    return ask(draft_server, **SAMPLED)
 
 
 def judged(line: Line) -> int:
@@ -54,20 +66,17 @@ def test_stock_server_has_no_handshake(stock_server: Server) -> None:
     assert httpx2.get(f"{stock_server.url}/specviz/handshake").status_code == 404
 
 
-@pytest.mark.parametrize("sampling", [{"temperature": 0.0}, SAMPLED], ids=["greedy", "sampled"])
-def test_traced_ids_equal_streamed_ids(
-    draft_server: Server, ask: Callable[..., Any], sampling: dict[str, Any]
-) -> None:
-    answer = ask(draft_server, **sampling)
-    assert answer.traced_ids[: len(answer.token_ids)] == answer.token_ids
-    assert len(answer.token_ids) == 40
-    assert [line["step"] for line in answer.lines] == list(range(len(answer.lines)))
+def test_traced_ids_equal_streamed_ids(greedy: Answer, sampled: Answer) -> None:
+    for answer in (greedy, sampled):
+        assert answer.traced_ids[: len(answer.token_ids)] == answer.token_ids
+        assert len(answer.token_ids) == 40
+        assert [line["step"] for line in answer.lines] == list(range(len(answer.lines)))
 
 
 @pytest.mark.parametrize("sampling", [{"temperature": 0.0}, SAMPLED], ids=["greedy", "sampled"])
 def test_trace_agrees_with_the_servers_own_counters(
     draft_server: Server,
-    ask: Callable[..., Any],
+    ask: Ask,
     spec_counters: Callable[[Server], dict[str, float]],
     sampling: dict[str, Any],
 ) -> None:
@@ -87,20 +96,16 @@ def test_trace_agrees_with_the_servers_own_counters(
     }
 
 
-def test_emitted_tokens_are_the_accepted_drafts_and_one_more(
-    draft_server: Server, ask: Callable[..., Any]
-) -> None:
-    for line in ask(draft_server, **SAMPLED).lines:
+def test_emitted_tokens_are_the_accepted_drafts_and_one_more(sampled: Answer) -> None:
+    for line in sampled.lines:
         accepted = line["num_accepted"]
         assert line["emitted"][:accepted] == line["drafted"][:accepted]
         assert len(line["emitted"]) == accepted + 1
 
 
-def test_accept_prob_and_u_reproduce_every_verdict(
-    draft_server: Server, ask: Callable[..., Any]
-) -> None:
+def test_accept_prob_and_u_reproduce_every_verdict(draft_server: Server, ask: Ask) -> None:
     seen = []
-    for seed in range(6):
+    for seed in range(3):
         for line in ask(draft_server, temperature=0.9, top_p=0.95, seed=seed).lines:
             for accepted, accept_prob, u in verdicts(line):
                 assert u is not None
@@ -113,10 +118,8 @@ def test_accept_prob_and_u_reproduce_every_verdict(
     assert True in seen and False in seen
 
 
-def test_temperature_zero_accepts_exactly_the_targets_first_choice(
-    draft_server: Server, ask: Callable[..., Any]
-) -> None:
-    for line in ask(draft_server).lines:
+def test_temperature_zero_accepts_exactly_the_targets_first_choice(greedy: Answer) -> None:
+    for line in greedy.lines:
         for index, (accepted, accept_prob, u) in enumerate(verdicts(line)):
             assert u is None
             assert accept_prob == float(accepted)
@@ -126,17 +129,15 @@ def test_temperature_zero_accepts_exactly_the_targets_first_choice(
             assert 0.0 < line["draft_probs"][index] <= 1.0
 
 
-def test_top_tokens_are_given_for_judged_tokens_in_order(
-    draft_server: Server, ask: Callable[..., Any]
-) -> None:
-    for line in ask(draft_server, **SAMPLED).lines:
+def test_top_tokens_are_given_for_judged_tokens_in_order(sampled: Answer) -> None:
+    for line in sampled.lines:
         assert len(line["top"]) == judged(line)
         for top in line["top"]:
             probs = [prob for _, prob in top]
             assert len(top) == 5 and probs == sorted(probs, reverse=True)
 
 
-def test_requests_traced_together_do_not_mix(draft_server: Server, ask: Callable[..., Any]) -> None:
+def test_requests_traced_together_do_not_mix(draft_server: Server, ask: Ask) -> None:
     samplings = [{"temperature": 0.0}, {"temperature": 0.7, "top_p": 0.9}, {"temperature": 1.0}]
 
     def ask_one(index: int) -> Any:
@@ -156,7 +157,7 @@ def test_requests_traced_together_do_not_mix(draft_server: Server, ask: Callable
 
 
 def test_penalties_and_top_k_are_traced_as_the_sampler_sees_them(
-    draft_server: Server, ask: Callable[..., Any]
+    draft_server: Server, ask: Ask
 ) -> None:
     answer = ask(draft_server, temperature=0.9, top_k=20, repetition_penalty=1.3, logprobs=2)
     assert answer.traced_ids[:40] == answer.token_ids
@@ -167,7 +168,7 @@ def test_penalties_and_top_k_are_traced_as_the_sampler_sees_them(
 
 @pytest.mark.slow
 def test_long_prompt_in_chunks_gives_no_line_before_its_first_token(
-    draft_server: Server, ask: Callable[..., Any]
+    draft_server: Server, ask: Ask
 ) -> None:
     prompts = [[50 + index] * 1500 for index in range(3)]  # more than one step can take
     with ThreadPoolExecutor(3) as pool:
@@ -177,15 +178,15 @@ def test_long_prompt_in_chunks_gives_no_line_before_its_first_token(
         assert answer.traced_ids[:40] == answer.token_ids
 
 
-def test_a_seed_repeats_a_sampled_run(draft_server: Server, ask: Callable[..., Any]) -> None:
-    first, second = (ask(draft_server, **SAMPLED) for _ in range(2))
+def test_a_seed_repeats_a_sampled_run(draft_server: Server, ask: Ask, sampled: Answer) -> None:
+    first, second = sampled, ask(draft_server, **SAMPLED)
     assert first.token_ids == second.token_ids
     assert [line["drafted"] for line in first.lines] == [line["drafted"] for line in second.lines]
 
 
 @pytest.mark.slow
 def test_seeded_prompts_read_in_chunks_do_not_end_the_engine(
-    draft_server: Server, ask: Callable[..., Any]
+    draft_server: Server, ask: Ask
 ) -> None:
     prompts = [[60 + index] * 1500 for index in range(3)]
     with ThreadPoolExecutor(3) as pool:
@@ -193,22 +194,21 @@ def test_seeded_prompts_read_in_chunks_do_not_end_the_engine(
     assert all(answer.traced_ids[:40] == answer.token_ids for answer in answers)
 
 
-def test_an_untraced_request_leaves_no_spool(draft_server: Server, ask: Callable[..., Any]) -> None:
+def test_an_untraced_request_leaves_no_spool(draft_server: Server, ask: Ask) -> None:
     before = spools(draft_server)
     ask(draft_server, traced=False)
     assert len(spools(draft_server)) <= len(before)
 
 
-def test_baseline_emits_one_target_token_per_step(
-    baseline_server: Server, ask: Callable[..., Any]
-) -> None:
+@pytest.mark.slow
+def test_baseline_emits_one_target_token_per_step(baseline_server: Server, ask: Ask) -> None:
     answer = ask(baseline_server)
     assert answer.traced_ids == answer.token_ids
     assert all(line["drafted"] == [] and len(line["emitted"]) == 1 for line in answer.lines)
 
 
 @pytest.mark.slow
-def test_ngram_lookups_count_as_certain(ngram_server: Server, ask: Callable[..., Any]) -> None:
+def test_ngram_lookups_count_as_certain(ngram_server: Server, ask: Ask) -> None:
     for sampling in ({"temperature": 0.0}, SAMPLED):
         answer = ask(ngram_server, **LOOKUP, **sampling)
         assert answer.traced_ids[:40] == answer.token_ids
@@ -219,15 +219,15 @@ def test_ngram_lookups_count_as_certain(ngram_server: Server, ask: Callable[...,
                 assert accepted == (accept_prob == 1.0 if u is None else u <= accept_prob)
 
 
-def test_times_are_plausible(draft_server: Server, ask: Callable[..., Any]) -> None:
-    first, *rest = ask(draft_server).lines
+def test_times_are_plausible(greedy: Answer) -> None:
+    first, *rest = greedy.lines
     assert first["wall_ms"] is None and first["draft_ms"] is None
     for line in rest:
         assert line["draft_ms"] > 0 and line["verify_ms"] > 0
         assert line["verify_ms"] < line["wall_ms"]
 
 
-def test_trace_can_be_read_again_from_a_line(draft_server: Server, ask: Callable[..., Any]) -> None:
+def test_trace_can_be_read_again_from_a_line(draft_server: Server, ask: Ask) -> None:
     answer = ask(draft_server)
     path = max(spools(draft_server), key=lambda path: path.stat().st_mtime)
     url = f"{draft_server.url}/specviz/trace/{path.stem}?from=3"

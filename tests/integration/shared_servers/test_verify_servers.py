@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import html
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -118,21 +115,6 @@ def test_synthetic_acceptance_is_not_lossless(
         assert found[check].outcome is Outcome.FAILS, found[check].detail
     assert found["counters"].outcome is Outcome.HOLDS, "it counts what it accepts"
     assert exit_code(found.values()) == 1
-
-
-def test_the_command_writes_the_same_lines_as_json_and_as_html(tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    words = ["verify", "--kind", "llama.cpp", "--method", "ngram", "--prompts", "1"]
-    words += ["--answers", "2", "--json", "--html", str(page)]
-    done = subprocess.run([sys.executable, "-m", "specviz", *words], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    written = json.loads(done.stdout)
-    assert written["exit_code"] == 0
-    assert {one["outcome"] for one in written["checks"]} == {"holds", "not reported"}
-    (sampling,) = (one for one in written["checks"] if one["name"] == "sampling")
-    assert {"p_value", "answers_each", "noticed_share"} <= set(sampling["found"])
-    text = page.read_text(encoding="utf-8")
-    assert all(html.escape(one["title"]) in text for one in written["checks"])
 
 
 def test_one_wrong_verdict_of_a_real_trace_is_found(draft_server: Server) -> None:

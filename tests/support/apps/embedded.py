@@ -15,11 +15,15 @@ from specviz.paths import PROJECT_ROOT
 from specviz.web import ingest, watch
 from tests.support.runs.embedded import trace_of
 
+ENDLESS = 3000
+"""Tokens: an answer that may be as long comes a step in seconds, to be cancelled."""
+
 
 async def open_arm(
     config: RunConfig, note: Callable[[str], None]
 ) -> tuple[ReplayEngine, RunConfig]:
-    return ReplayEngine(trace_of(config), speed=None), config
+    speed = 0.01 if config.sampling.max_tokens >= ENDLESS else None
+    return ReplayEngine(trace_of(config), speed), config
 
 
 @asynccontextmanager

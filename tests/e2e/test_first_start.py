@@ -1,4 +1,5 @@
-"""The first start: pages show the sample and say so until you hide it or have a run of your own."""
+"""The first start: every page has its name, and shows the sample and says so until you hide it or
+have a run of your own."""
 
 from __future__ import annotations
 
@@ -17,6 +18,8 @@ from specviz.methods import Method
 from specviz.remote.ingest import post_run
 from specviz.store import RecordedRequest
 from specviz.store.secret import read_secret
+from specviz.views.shared.pages import PAGES
+from tests.support.accessibility import judged, violations
 from tests.support.apps.process import ROOT, running_app
 from tests.support.browsers import settled
 from tests.support.runs.embedded import trace_of
@@ -43,10 +46,11 @@ class App:
     store: Path
 
 
-@pytest.fixture
-def app(tmp_path: Path) -> Iterator[App]:
-    store = tmp_path / "runs.duckdb"
-    log = tmp_path / "app.log"
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """The app as it is. Tests leave it as it was, but the last one."""
+    store = tmp_path_factory.mktemp("first") / "runs.duckdb"
+    log = store.with_name("app.log")
     with running_app(ROOT / "app.py", log, SPECVIZ_STORE=str(store)) as url:
         yield App(url, store)
 
@@ -65,14 +69,24 @@ def post(app: App) -> None:
     assert post_run(app.url, run, [request], secret=read_secret(app.store))
 
 
-def test_every_page_shows_the_sample_labelled_and_its_pair_is_a_regression(
-    page: Page, app: App
-) -> None:
-    for name, shown in SHOWS.items():
-        page.goto(f"{app.url}/{name}", wait_until="commit")
-        expect(page.get_by_text(shown, exact=True).first).to_be_visible(timeout=SLOW_MS)
-        expect(label(page)).to_contain_text("Recorded on")
-        expect(label(page)).to_contain_text("with the demo models")
+def test_every_page_has_a_heading_no_violation_and_the_sample(page: Page, app: App) -> None:
+    judged(page, "light").goto(app.url)
+    for each in PAGES.values():
+        page.get_by_role("link", name=each.title, exact=True).click()
+        expect(page).to_have_title(f"{each.title} · specviz", timeout=SLOW_MS)
+        heading = page.get_by_role("heading", level=1)
+        expect(heading).to_have_text(each.title)
+        expect(page.get_by_text(each.purpose, exact=True)).to_be_visible()
+        box = page.locator(".page-heading").bounding_box()
+        assert box is not None and box["y"] + box["height"] < 70  # one row: the page follows
+        if shown := SHOWS.get(each.name):
+            expect(page.get_by_text(shown, exact=True).first).to_be_visible(timeout=SLOW_MS)
+            expect(label(page)).to_contain_text("Recorded on")
+            expect(label(page)).to_contain_text("with the demo models")
+        assert violations(page) == [], each.name
+
+
+def test_the_samples_pair_is_a_regression(page: Page, app: App) -> None:
     page.goto(f"{app.url}/compare")
     settled(page)
     page.get_by_text(PAIR).click(timeout=SLOW_MS)
@@ -83,8 +97,11 @@ def test_every_page_shows_the_sample_labelled_and_its_pair_is_a_regression(
 
 
 def test_it_is_hidden_with_a_click_and_comes_back_with_one(page: Page, app: App) -> None:
+    page.set_viewport_size({"width": 768, "height": 900})
     page.goto(f"{app.url}/k")
     expect(page).to_have_url(re.compile("k_benchmark="), timeout=SLOW_MS)
+    page.get_by_role("heading", level=1).click()  # in a narrow window nothing lies over it
+    page.set_viewport_size({"width": 1280, "height": 1000})
     sections = page.get_by_test_id("stButtonGroup").last
     sections.get_by_text("Policy", exact=True).click(timeout=SLOW_MS)
     expect(page).to_have_url(re.compile("k_section=Policy"), timeout=SLOW_MS)
