@@ -9,16 +9,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
-import httpx2
-
 from specviz.config import Prompt, Sampling
-from specviz.errors import MalformedReply
-from specviz.servers import checked
-from specviz.servers.client.api_key import api_key
-from specviz.servers.client.engine import CHAT, ServerEngine, open_server, request_fields
-from specviz.servers.client.failures import connection_broke
+from specviz.servers.client.engine import ServerEngine, open_server
 from specviz.servers.metrics import RequestTimes
-from specviz.servers.pages import body_of
 from specviz.servers.timing.timed_server import TimedServer, open_timed_server
 from specviz.trace import Trace, fold
 from specviz.verify.evidence import (
@@ -30,13 +23,9 @@ from specviz.verify.evidence import (
     TracingCost,
 )
 from specviz.verify.prompts import held_out, unusual
+from specviz.verify.scored import moves, scored, streamed_gaps
 
 Note = Callable[[str], None]
-
-TOP = 2
-LEAST, ROUNDED = -1e9, 1e-3
-"""Log-probabilities: of what is impossible, and of what is certain but for rounding."""
-LOGPROB_TIMEOUT_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +61,17 @@ async def ask_baseline(url: str, model: str | None, size: Size, note: Note) -> A
     """Raises an EngineError in the user's words, as everything here does."""
     async with _clients(url, model) as clients:
         note("the baseline answers greedily")
+        live, prompts, sampling = clients.live, _prompts(size), _greedy(size)
+        traces = [await _answer(live, prompt, sampling) for prompt in prompts]
+        note("the baseline answers greedily, with log-probabilities: alone, then several at once")
+        alone = await scored(live, prompts, sampling, at_once=1)
+        among = await scored(live, prompts, sampling, at_once=size.at_once)
         greedy = [
-            Greedy(
-                prompt,
-                await _answer(clients.live, prompt, _greedy(size)),
-                await top_gaps(clients.live, prompt, _greedy(size)),
-            )
-            for prompt in _prompts(size)
+            Greedy(prompt, trace, streamed_gaps(trace, one), moves(one, other))
+            for prompt, trace, one, other in zip(prompts, traces, alone, among, strict=True)
         ]
         note("the baseline answers with sampling")
-        return Answered(clients.live.server, tuple(greedy), await _sampled(clients.timed, size))
+        return Answered(live.server, tuple(greedy), await _sampled(clients.timed, size))
 
 
 async def ask_speculating(url: str, model: str | None, size: Size, note: Note) -> Speculated:
@@ -116,51 +106,6 @@ async def ask_speculating(url: str, model: str | None, size: Size, note: Note) -
 
 def _grown(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None else after - before
-
-
-async def top_gaps(engine: ServerEngine, prompt: Prompt, sampling: Sampling) -> tuple[float, ...]:
-    """How far the best token was above the second, by position, as OpenAI's API reports
-    log-probabilities; empty where the server reports none."""
-    fields = request_fields(engine.model, prompt, sampling, engine.server.dialect)
-    fields |= {"stream": False, "logprobs": True, "top_logprobs": TOP}
-    del fields["stream_options"]
-    headers = {"Authorization": f"Bearer {api_key(engine.server.url)}"}
-    try:
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=LOGPROB_TIMEOUT_S) as http,
-            http.stream("POST", f"{engine.server.url}/v1{CHAT}", json=fields) as response,
-        ):
-            body = await body_of(response)
-    except httpx2.HTTPError as error:
-        raise connection_broke(error, engine.server) from error
-    try:
-        return read_gaps(checked.parsed(body.decode("utf-8", "replace"), "the answer"))
-    except MalformedReply:
-        return ()
-
-
-def read_gaps(answer: object) -> tuple[float, ...]:
-    """Raises MalformedReply for an answer without log-probabilities."""
-    choices = checked.array(checked.json_object(answer, "the answer").get("choices"), "choices", 1)
-    choice = checked.json_object(choices[0] if choices else None, "choices")
-    logprobs = checked.json_object(choice.get("logprobs"), "logprobs")
-    return tuple(_gap(one) for one in checked.array(logprobs.get("content"), "content"))
-
-
-def _gap(position: object) -> float:
-    tops = checked.array(checked.json_object(position, "content").get("top_logprobs"), "top")
-    best = sorted(
-        (
-            checked.number(
-                checked.json_object(top, "top").get("logprob"), "logprob", LEAST, ROUNDED
-            )
-            for top in tops
-        ),
-        reverse=True,
-    )
-    if len(best) < TOP:
-        raise MalformedReply("top_logprobs has fewer than two tokens")
-    return best[0] - best[1]
 
 
 def _prompts(size: Size) -> tuple[Prompt, ...]:

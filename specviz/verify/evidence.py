@@ -21,11 +21,14 @@ class Drawn:
 @dataclass(frozen=True, slots=True)
 class Greedy:
     """One answer at temperature 0. `gaps`: by position, how far the most likely token was above the
-    second, as a difference of log-probabilities; empty where the server does not report them."""
+    second, as a difference of log-probabilities; `moves`: by how much each of them changed where
+    the server computed it again, among other requests. Both are empty where the server reports no
+    log-probabilities."""
 
     prompt: Prompt
     trace: Trace
     gaps: tuple[float, ...] = ()
+    moves: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

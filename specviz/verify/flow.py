@@ -24,6 +24,7 @@ from specviz.verify.checks.verdicts import verdicts
 from specviz.verify.checks.verifier import verifier
 from specviz.verify.evidence import Answered, Speculated
 from specviz.verify.finding import Finding
+from specviz.verify.rounding import measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,10 @@ def findings(plain: Answered, found: Speculated, size: Size) -> Iterator[Finding
     other = found.answered
     held_out = slice(size.prompts)
     unusual = slice(size.prompts, None)
+    rounding = measured(
+        [gap for one in plain.greedy for gap in one.gaps],
+        [move for one in plain.greedy for move in one.moves],
+    )
     yield identity(plain.server, other.server)
     yield runner(plain.server, other.server)
     yield verifier(other.server)
@@ -76,11 +81,11 @@ def findings(plain: Answered, found: Speculated, size: Size) -> Iterator[Finding
     yield verdicts(found)
     yield greedy(
         "greedy", "Greedy answers equal the baseline's", plain.greedy[held_out],
-        other.greedy[held_out],
+        other.greedy[held_out], rounding,
     )  # fmt: skip
     yield greedy(
         "unusual tokens", "Unusual characters come through", plain.greedy[unusual],
-        other.greedy[unusual],
+        other.greedy[unusual], rounding,
     )  # fmt: skip
     yield sampled(plain, other, size.temperature)
     yield tracing_cost(found)

@@ -22,6 +22,7 @@ from specviz.trace import (
     Verdict,
 )
 from specviz.verify.evidence import Answered, Drawn, Greedy, Speculated, Timing, TracingCost
+from specviz.verify.rounding import Rounding
 
 IDS = (11, 12, 13, 14)
 PROMPT_IDS = (1, 2, 3)
@@ -98,6 +99,8 @@ def plain(ids: tuple[int, ...] = IDS, prompt_ids: tuple[int, ...] = PROMPT_IDS) 
 
 PROMPTS = tuple(Prompt(f"question {number}", prompt_id=f"p{number}") for number in range(3))
 GAPS = (3.0, 3.0, 3.0, 0.1)
+ROUNDING = Rounding(positions=100, moved=40, size=0.05)
+"""Parts at the last of these gaps, and not at the others."""
 
 
 AGREES = RequestTimes(1, 0.098, 0.495)

@@ -1,84 +1,131 @@
-"""Greedy answers: equal to the baseline's, or parted at a near tie of the target's best two."""
+"""Greedy answers: equal to the baseline's, or parted as its own rounding would part them."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from enum import StrEnum
+from dataclasses import dataclass
+from math import inf
 
 from specviz.analysis.lossless import compare
 from specviz.analysis.text import counted
 from specviz.verify.evidence import Greedy
 from specviz.verify.finding import Figure, Finding, Outcome
-
-NEAR_TIE = 0.125
-"""Difference of log-probabilities: the step between bfloat16 logits of 16 to 32."""
-
-MOST_TIED = 0.2
-"""Share of answers that rounding may part. Another model parts at near ties as well, and often: it
-agrees with the baseline where that is sure."""
+from specviz.verify.rounding import Rounding
 
 
-class Match(StrEnum):
-    """How one answer compares with the baseline's."""
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One answer against the baseline's. `gaps`: how far the baseline's best token was above the
+    second (log-probability) at each position that was compared.
 
-    EQUAL = "equal"
-    NEAR_TIE = "near ties"
-    PARTED = "parted"
-    NOT_JUDGED = "not judged"
+    `parted`: where the answer is another one, None if it is not; the `gap` there, None if it is not
+    known, inf if no rounding is the reason.
+    """
+
+    gaps: tuple[float, ...] = ()
+    parted: str | None = None
+    gap: float | None = None
 
 
 def greedy(
-    name: str, title: str, baseline: Sequence[Greedy], speculating: Sequence[Greedy]
+    name: str,
+    title: str,
+    baseline: Sequence[Greedy],
+    speculating: Sequence[Greedy],
+    rounding: Rounding | None,
 ) -> Finding:
-    """Both in the order of the same prompts."""
-    pairs = list(zip(baseline, speculating, strict=True))
-    matches = [matched(*pair) for pair in pairs]
-    counts = Counter(match for match, _ in matches)
-    tokens = sum(len(other.trace.emitted) for _, other in pairs)
-    figures = {"answers": len(pairs), "tokens": tokens} | {
-        match.value.replace(" ", "_"): counts[match] for match in Match
+    """Both in the order of the same prompts. `rounding`: the baseline's own, None where it reports
+    no log-probabilities. Another model parts where the baseline is sure, too often or too soon.
+    """
+    found = [compared(*pair) for pair in zip(baseline, speculating, strict=True)]
+    equal = sum(one.parted is None for one in found)
+    gaps = gaps_parted(found)
+    wrong = [gap for gap in gaps if not most_parted(found, rounding, gap)]
+    tied, unknown = len(gaps) - len(wrong), len(found) - equal - len(gaps)
+    tokens = sum(len(other.trace.emitted) for other in speculating)
+    figures: dict[str, Figure] = {
+        "answers": len(found),
+        "tokens": tokens,
+        "equal": equal,
+        "near_ties": tied,
+        "parted": len(wrong),
+        "not_judged": unknown,
     }
-    tied = max(1, int(MOST_TIED * len(pairs)))
-    expected: dict[str, Figure] = {"parted": 0, "near_ties": f"at most {tied}"}
-    said = f"{counts[Match.EQUAL]} of {counted(len(pairs), 'answer')} equal over {tokens:,} tokens"
-    if counts[Match.NEAR_TIE]:
-        said = f"{said}, {counts[Match.NEAR_TIE]} parted at a near tie"
-    if counts[Match.PARTED]:
-        first = next(reason for match, reason in matches if match is Match.PARTED)
-        sentence = f"{said}, {counts[Match.PARTED]} parted. The first: {first}."
+    expected: dict[str, Figure] = {"parted": 0}
+    said = f"{equal} of {counted(len(found), 'answer')} equal over {tokens:,} tokens"
+    if tied:
+        said = f"{said}, {tied} parted at a near tie"
+    own = ""
+    if rounding:
+        figures |= {
+            "rounding": rounding.size,
+            "rounding_moved": rounding.moved,
+            "rounding_positions": rounding.positions,
+        }
+        most = most_parted(found, rounding)
+        expected["near_ties"] = f"at most {most}"
+        own = (
+            f" The baseline's own rounding moved {rounding.moved:,} of {rounding.positions:,} "
+            f"log-probabilities, by {rounding.size:.2g}: up to there it parts at most {most}."
+        )
+    if wrong:
+        first = next(one.parted for one in found if one.gap in wrong)
+        sentence = f"{said}, {len(wrong)} parted. The first: {first}.{own}"
         return Finding(name, title, Outcome.FAILS, sentence, figures, expected)
-    if counts[Match.NEAR_TIE] > tied:
-        sentence = f"{said}: too many for rounding, so the models probably differ."
-        return Finding(name, title, Outcome.FAILS, sentence, figures, expected)
-    if counts[Match.NOT_JUDGED]:
+    if crowd := excess(found, rounding):
+        number, width = crowd
         sentence = (
-            f"{said}; {counts[Match.NOT_JUDGED]} parted, and the baseline reports no "
-            "log-probabilities, by which a near tie differs from a mistake."
+            f"{said}: too many for rounding, which parts at most "
+            f"{most_parted(found, rounding, width)} at gaps of {width:.2g} or more, as of {number} "
+            f"here. The models, or the kinds of hardware, probably differ.{own}"
+        )
+        return Finding(name, title, Outcome.FAILS, sentence, figures, expected)
+    if unknown:
+        sentence = (
+            f"{said}; {unknown} parted where the baseline reports no log-probabilities, by which a "
+            f"near tie differs from a mistake.{own}"
         )
         return Finding(name, title, Outcome.NOT_MEASURED, sentence, figures, expected)
-    return Finding(name, title, Outcome.HOLDS, f"{said}.", figures, expected)
+    return Finding(name, title, Outcome.HOLDS, f"{said}.{own}", figures, expected)
 
 
-def matched(baseline: Greedy, speculating: Greedy) -> tuple[Match, str]:
-    """How the answers compare, and what is wrong, if something is."""
+def excess(found: Sequence[Compared], rounding: Rounding | None) -> tuple[int, float] | None:
+    """How many answers part at gaps of which width or more, where rounding parts fewer: of all such
+    widths the smallest."""
+    numbered = enumerate(gaps_parted(found), 1)
+    crowds = [(n, width) for n, width in numbered if n > most_parted(found, rounding, width)]
+    return crowds[-1] if crowds else None
+
+
+def gaps_parted(found: Sequence[Compared]) -> list[float]:
+    """The gaps at which answers part, the widest first."""
+    return sorted((one.gap for one in found if one.gap is not None), reverse=True)
+
+
+def most_parted(found: Sequence[Compared], rounding: Rounding | None, width: float = 0.0) -> int:
+    """How many answers rounding parts at gaps of `width` or more."""
+    gaps = [gap for one in found for gap in one.gaps if gap >= width]
+    return rounding.most_parted(gaps, len(found)) if rounding else 0
+
+
+def compared(baseline: Greedy, speculating: Greedy) -> Compared:
     plain, other = baseline.trace, speculating.trace
     name = baseline.prompt.prompt_id or "the prompt"
     if plain.prompt_token_ids != other.prompt_token_ids:
-        return Match.PARTED, f"the servers read {name} as different tokens"
+        return Compared(parted=f"the servers read {name} as different tokens", gap=inf)
     found = compare(plain, other)
     if found is None:  # ids unknown
-        return (Match.EQUAL if plain.text == other.text else Match.NOT_JUDGED), ""
+        return Compared(parted=None if plain.text == other.text else name)
+    if found.equal and plain.text != other.text:
+        return Compared(parted=f"{name} has another text", gap=inf)
     if found.equal:
-        same = plain.text == other.text
-        return (Match.EQUAL, "") if same else (Match.PARTED, f"{name} has another text")
+        return Compared(baseline.gaps)
     place = found.compared if found.divergence is None else found.divergence
     if place >= len(baseline.gaps):
-        return Match.NOT_JUDGED, ""
+        return Compared(parted=name)
     gap = baseline.gaps[place]
-    if gap <= NEAR_TIE:
-        return Match.NEAR_TIE, ""
-    return Match.PARTED, (
-        f"{name} parts at token {place + 1}, where the best token is {gap:.2f} above the second "
+    where = (
+        f"{name} parts at token {place + 1}, where the best token is {gap:.2g} above the second "
         "(log-probability)"
     )
+    return Compared(baseline.gaps[: place + 1], where, gap)

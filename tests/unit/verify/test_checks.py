@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specviz.servers.metrics import RequestTimes, SpecCounters
 from specviz.servers.vllm.verifier import verifier as named_rule
@@ -22,6 +24,7 @@ from specviz.verify.checks.verdicts import verdicts
 from specviz.verify.checks.verifier import verifier
 from specviz.verify.evidence import Greedy, Speculated, Timing
 from specviz.verify.finding import Finding, Outcome, exit_code
+from specviz.verify.rounding import Rounding
 from tests.support.evidence_made import (
     AGREES,
     BASELINE,
@@ -29,6 +32,7 @@ from tests.support.evidence_made import (
     GAPS,
     GREEDY_STEP,
     PROMPTS,
+    ROUNDING,
     SPECULATING,
     answered,
     judged,
@@ -48,7 +52,8 @@ def of(trace: Trace, gaps: tuple[float, ...] = GAPS) -> list[Greedy]:
 
 
 def compared(baseline: Trace, other: Trace, gaps: tuple[float, ...] = GAPS) -> Finding:
-    return greedy("greedy", "Greedy answers", of(baseline, gaps), of(other))
+    rounding = ROUNDING if gaps else None
+    return greedy("greedy", "Greedy answers", of(baseline, gaps), of(other), rounding)
 
 
 def test_servers_that_agree_hold_on_every_line() -> None:
@@ -189,12 +194,36 @@ def test_answers_may_part_at_a_near_tie_only() -> None:
     assert "near tie" in unknown.detail
 
 
-def test_many_near_ties_are_another_model() -> None:
-    ended, whole = of(plain((11, 12, 13, 77))), of(traced())
-    few = greedy("greedy", "Greedy answers", [*ended, *of(plain()) * 9], whole * 10)
-    many = greedy("greedy", "Greedy answers", [*ended * 3, *of(plain()) * 7], whole * 10)
+PARTED, ENDED = (11, 12, 13, 77), (11, 12, 13)
+
+
+def several(parted: int, rounding: Rounding, ids: tuple[int, ...] = PARTED) -> Finding:
+    """Of ten answers so many part at a gap of 0.1."""
+    baseline = [*of(plain(ids)) * parted, *of(plain()) * (10 - parted)]
+    return greedy("greedy", "Greedy answers", baseline, of(traced()) * 10, rounding)
+
+
+@pytest.mark.parametrize("ids", [PARTED, ENDED])
+def test_more_answers_than_rounding_parts_are_another_model(ids: tuple[int, ...]) -> None:
+    few, many = several(2, ROUNDING, ids), several(6, ROUNDING, ids)
     assert (few.outcome, many.outcome) == (Outcome.HOLDS, Outcome.FAILS)
     assert "too many for rounding" in many.detail
+    assert "moved 40 of 100 log-probabilities, by 0.05" in few.detail
+    assert (few.found["near_ties"], few.found["parted"]) == (2, 0)
+    most = int(str(few.expected["near_ties"]).removeprefix("at most "))
+    assert few.detail.endswith(f"up to there it parts at most {most}.")
+    outcomes = [several(number, ROUNDING, ids).outcome for number in (most, most + 1)]
+    assert outcomes == [Outcome.HOLDS, Outcome.FAILS]
+
+
+def test_how_near_a_tie_must_be_follows_from_the_servers_own_rounding() -> None:
+    finer, coarser = replace(ROUNDING, size=0.001), replace(ROUNDING, size=0.5)
+    found = several(1, finer)
+    assert found.outcome is Outcome.FAILS
+    assert "parts at token 4, where the best token is 0.1 above the second" in found.detail
+    assert (found.found["near_ties"], found.found["parted"]) == (0, 1)
+    assert several(7, coarser).outcome is Outcome.HOLDS
+    assert several(7, replace(coarser, moved=0, positions=1000)).outcome is Outcome.FAILS
 
 
 def test_an_answer_may_end_early_at_a_near_tie_only() -> None:
@@ -234,12 +263,17 @@ def test_sampled_answers_of_another_distribution_fail(monkeypatch: pytest.Monkey
     assert silent.outcome is Outcome.NOT_MEASURED
 
 
+SHORT = RequestTimes(1, 0.098, 0.3)  # 200 ms less than the client saw
+
+
 @pytest.mark.parametrize(
     ("of_both", "outcome"),
     [
-        (timed(*[RequestTimes(1, 0.098, 0.3)] * 4), Outcome.FAILS),
-        (timed(*[RequestTimes(1, 0.125, 0.495)] * 4), Outcome.FAILS),
-        (timed(*[RequestTimes(1, 0.07, 0.495)] * 3, AGREES), Outcome.FAILS),
+        (timed(*[SHORT] * 4), Outcome.FAILS),
+        (timed(*[RequestTimes(1, 0.125, 0.495)] * 4), Outcome.FAILS),  # longer than the client's
+        (timed(*[RequestTimes(1, 0.098, 0.51)] * 4), Outcome.FAILS),
+        (timed(*[RequestTimes(1, 0.0001, 0.0005)] * 4), Outcome.FAILS),  # of another unit
+        (timed(SHORT, SHORT, SHORT, AGREES), Outcome.NOT_MEASURED),
         (timed(AGREES, AGREES, AGREES, RequestTimes(1, 0.01, 0.3)), Outcome.HOLDS),  # one stalled
         (timed(*[RequestTimes(1, 0.02, 0.495)] * 2, AGREES, AGREES), Outcome.NOT_MEASURED),
         (timed(AGREES, AGREES, AGREES, RequestTimes(2, 0.098, 0.495)), Outcome.NOT_MEASURED),
@@ -252,11 +286,37 @@ def test_times_are_inside_the_clients(of_both: Timing, outcome: Outcome) -> None
 
 
 def test_a_long_way_to_the_server_is_no_disagreement() -> None:
-    """Two far apart, or on a machine where either waits for a processor."""
     theirs = [RequestTimes(1, 0.04, 0.44)] * 4
     near, far = timing("vLLM", timed(*theirs)), timing("vLLM", timed(*theirs, round_trip_s=0.05))
     assert (near.outcome, far.outcome) == (Outcome.FAILS, Outcome.HOLDS)
     assert "a round trip: 50 ms" in far.detail
+
+
+def test_a_busy_machine_is_no_wrong_clock() -> None:
+    """One round trip of four waited for a processor, as some part of every request did."""
+    busy = replace(timed(*[SHORT] * 4), round_trips_s=(0.001, 0.001, 0.001, 0.02))
+    found = timing("vLLM", busy)
+    assert found.outcome is Outcome.NOT_MEASURED
+    assert "E2EL differ by no more than on a busy machine" in found.detail
+
+
+@given(
+    st.lists(st.tuples(*[st.floats(0.001, 5.0)] * 4), min_size=1, max_size=12),
+    st.floats(0.0, 3.0),
+)
+def test_a_sound_server_never_fails_however_long_either_side_waits(
+    requests: list[tuple[float, float, float, float]], waits_s: float
+) -> None:
+    """Whatever waits inside the server's interval or outside of it, round trips wait too: a tenth
+    as long, once."""
+    server = tuple(RequestTimes(1, ttft, ttft + decode) for ttft, decode, _, _ in requests)
+    client = tuple(
+        RequestTimes(1, own.ttft_s + waits_s * share / 5, own.e2el_s + waits_s * other / 5)
+        for own, (_, _, share, other) in zip(server, requests, strict=True)
+    )
+    round_trips = (*[0.001] * (len(requests) - 1), waits_s / 10)
+    found = timing("vLLM", Timing(client, server, round_trips))
+    assert found.outcome is not Outcome.FAILS
 
 
 def test_the_price_of_a_trace_has_its_interval() -> None:
