@@ -70,10 +70,7 @@ def findings(plain: Answered, found: Speculated, size: Size) -> Iterator[Finding
     other = found.answered
     held_out = slice(size.prompts)
     unusual = slice(size.prompts, None)
-    rounding = measured(
-        [gap for one in plain.greedy for gap in one.gaps],
-        [move for one in plain.greedy for move in one.moves],
-    )
+    rounding = measured([(one.gaps, one.moves) for one in plain.greedy])
     yield identity(plain.server, other.server)
     yield runner(plain.server, other.server)
     yield verifier(other.server)

@@ -26,6 +26,10 @@ RESOLUTION = 2.0**-18
 """Nothing smaller is a difference: log-probabilities are 32-bit numbers, 2e-6 apart from 16 up, and
 a gap has two."""
 
+UNSURE = 3.0
+"""Rounding is measured where the second token is at least a twentieth as likely as the best: logits
+are largest where a model is sure, and so is their rounding, but nothing parts there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
@@ -58,16 +62,19 @@ class Rounding:
         return most
 
 
-def measured(gaps: Sequence[float], moves: Sequence[float]) -> Rounding | None:
-    """From the gaps that a server reports, and by how much each moved when it was computed again;
-    None without any.
+def measured(answers: Sequence[tuple[Sequence[float], Sequence[float]]]) -> Rounding | None:
+    """From each answer's gaps, and by how much they moved when they were computed again; None if
+    none were.
 
-    If none moved, the size is the step between the gaps, which any move would have been.
+    If none moved, the size is the step between gaps, which any move would have been.
     """
-    if not moves:
+    pairs = [pair for gaps, moves in answers for pair in zip(gaps, moves, strict=False)]
+    if not pairs:
         return None
+    moves = [move for gap, move in pairs if gap <= UNSURE]
     seen = [move for move in moves if move > RESOLUTION]
-    return Rounding(len(moves), len(seen), float(np.mean(seen)) if seen else _step(gaps))
+    size = float(np.mean(seen)) if seen else _step([gap for gap, _ in pairs])
+    return Rounding(len(moves), len(seen), size)
 
 
 def _step(gaps: Sequence[float]) -> float:

@@ -43,11 +43,11 @@ def fails(gaps: np.ndarray, again: np.ndarray, other: np.ndarray) -> bool:
     """Whether a server whose gaps are moved by `other` is called another model, where the
     baseline's own are moved by `again` in other batches: by position, towards a tie and beyond
     where negative."""
-    alone = [up_to_its_parting(*row) for row in zip(gaps, again, strict=True)]
-    moves = [
-        abs(move) for row, one in zip(again, alone, strict=True) for move in row[: len(one.gaps)]
+    again_alone = [
+        (row, np.abs(shifts)[: len(up_to_its_parting(row, shifts).gaps)])
+        for row, shifts in zip(gaps, again, strict=True)
     ]
-    rounding = measured(gaps.ravel().tolist(), moves)
+    rounding = measured(again_alone)
     found = [up_to_its_parting(*row) for row in zip(gaps, other, strict=True)]
     return excess(found, rounding) is not None
 
@@ -103,14 +103,17 @@ def test_a_baseline_that_computes_the_same_bits_leaves_room_for_a_step() -> None
 
 
 def test_where_nothing_moved_the_size_is_the_step_between_gaps() -> None:
-    nothing, sixteen_bits = (0.0, RESOLUTION / 2), (0.125, 3.0625, 17.5)
-    assert measured(sixteen_bits, nothing) == Rounding(positions=2, moved=0, size=0.0625)
-    finer = measured((0.125, 3.0625, 0.3), nothing)
+    nothing, sixteen_bits = (0.0, RESOLUTION / 2, 0.0), (0.125, 2.0625, 17.5)
+    assert measured([(sixteen_bits, nothing)]) == Rounding(positions=2, moved=0, size=0.0625)
+    finer = measured([((0.125, 2.0625, 0.3), nothing)])
     assert finer is not None
     assert finer.size < 1e-4
-    seen = measured(sixteen_bits, (*nothing, 0.5, 1.5))
-    assert seen == Rounding(positions=4, moved=2, size=1.0)
-    assert measured(sixteen_bits, ()) is None
+    assert measured([(sixteen_bits, ())]) is None
+
+
+def test_rounding_is_measured_where_the_model_is_unsure() -> None:
+    seen = measured([((0.5, 2.9, 3.1), (0.5, 0.0, 8.0)), ((1.0, 9.0), (1.5,))])
+    assert seen == Rounding(positions=3, moved=2, size=1.0)
 
 
 @given(st.integers(0, 100), st.floats(0, 0.5), st.integers(1, 60), st.integers(1, 20))
