@@ -6,8 +6,14 @@ chooses.
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+import random
 import shutil
+import signal
+import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -20,10 +26,11 @@ from specviz.store import open_store
 from specviz.store.exchange import Format, export, import_file
 from specviz.store.history.history import read_history
 from specviz.store.runs.runs import read_requests, read_run, read_trace
+from tests.support.children import wait_until_gone, whose_environment_has
 from tests.support.faults.forked_commands import WITH_TORCH, Commands, Ended
 from tests.support.faults.killed_work import run_ids
 from tests.support.store.exchange_samples import filled
-from tests.support.store.round_trip import assert_equal_rows
+from tests.support.store.round_trip import assert_equal_rows, assert_whole
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 
@@ -157,7 +164,6 @@ def assert_nothing_lost(place: Place, templates: Path) -> None:
         assert set(before) <= set(after)
         for run_id in set(after) - set(before):
             assert store.read(read_run, run_id).status is not RunStatus.RUNNING
-    return None
 
 
 def stopped(commands: Commands, place: Place, *arguments: object, first: str) -> Ended:
@@ -351,3 +357,136 @@ def plan(place: Place) -> Path:
     file = place.folder / "plan.toml"
     file.write_text(PLAN.format(prompts=prompts))
     return file
+
+
+SEED = 20261126
+MOMENTS = {
+    "run": 40, "bench": 25, "import_parquet": 25, "import_lines": 20, "export": 30, "query": 25,
+    "migration": 15, "serve": 10, "verify": 10,
+}  # fmt: skip
+"""Interruptions by command: 200."""
+
+DONE = ((0,), (0, 1, 2))
+"""Exit codes of a command that nobody stopped, and of `verify`, which asks too little here."""
+
+UGLY = ("Traceback", "terminate called", "damaged", "Exception ignored", "Query interrupted")
+SCHEMAS = Path(__file__).parents[1] / "unit" / "store" / "data"
+MARK = "SPECVIZ_INTERRUPTED"
+SERVING_S = 1.0
+"""How long a server goes on once it answers, among the moments of its interruptions."""
+
+
+@needs_torch
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_two_hundred_moments(commands: Commands, templates: Path, tmp_path: Path) -> None:
+    done: Counter[str] = Counter()
+    for operation, wanted in MOMENTS.items():
+        rng = random.Random(f"{SEED} {operation}")
+        span_s = length_s(commands, operation, tmp_path / f"{operation}-whole", templates, rng)
+        for attempt in range(20 * wanted):
+            if done[operation] == wanted:
+                break
+            folder = tmp_path / f"{operation}-{attempt}"
+            after_s = rng.uniform(0.0, span_s)
+            ended = interrupted(commands, operation, folder, templates, rng, after_s)
+            assert not [word for word in UGLY if word in ended.err + ended.out], (folder, ended)
+            assert ended.code in (130, *DONE[operation == "verify"]), (folder, ended)
+            assert ended.threads == ["MainThread"], (folder, ended)
+            if ended.code == 130:
+                done[operation] += 1
+                last = ended.sentences[-1]
+                assert last.startswith("Stopped") or "specviz bench --resume" in last, ended
+            check(operation, Place(folder), templates, ended)
+            shutil.rmtree(folder)
+        print(f"{operation}: {done[operation]} stopped of {attempt}", flush=True)
+    assert done == MOMENTS
+
+
+def length_s(
+    commands: Commands, operation: str, folder: Path, templates: Path, rng: random.Random
+) -> float:
+    """How long the command goes on from where it can be interrupted, with nobody to do it."""
+    place = prepared(operation, folder, templates, rng)
+    command = commands.start(
+        folder / "command", *words(operation, place, templates), TMPDIR=str(place.temporary)
+    )
+    command.wait_until(lambda seen: seen.watches_signals)
+    began_s = time.monotonic()
+    if operation == "serve":
+        command.wait_until(lambda seen: "http://" in seen.out.read_text())
+        time.sleep(SERVING_S)
+        os.kill(command.pid, signal.SIGINT)
+    else:
+        command.wait_until(lambda seen: False)
+    taken_s = time.monotonic() - began_s
+    ended = commands.ended(command)
+    assert ended.code in ((130,) if operation == "serve" else DONE[operation == "verify"]), ended
+    return taken_s
+
+
+def interrupted(
+    commands: Commands,
+    operation: str,
+    folder: Path,
+    templates: Path,
+    rng: random.Random,
+    after_s: float,
+) -> Ended:
+    place = prepared(operation, folder, templates, rng)
+    command = commands.start(
+        folder / "command", *words(operation, place, templates),
+        TMPDIR=str(place.temporary), **{MARK: "1"},
+    )  # fmt: skip
+    command.wait_until(lambda seen: seen.watches_signals)
+    time.sleep(after_s)
+    os.kill(command.pid, signal.SIGINT)
+    ended = commands.ended(command)
+    assert wait_until_gone(whose_environment_has(MARK)) == []
+    return ended
+
+
+def prepared(operation: str, folder: Path, templates: Path, rng: random.Random) -> Place:
+    place = placed(folder, templates)
+    if operation.startswith("import"):
+        shutil.copy(templates / "empty.duckdb", place.db)
+    elif operation == "migration":
+        old = rng.choice(sorted(SCHEMAS.glob("schema-*.duckdb.gz")))
+        place.db.write_bytes(gzip.decompress(old.read_bytes()))
+    elif operation == "bench":
+        plan(place)
+    return place
+
+
+def words(operation: str, place: Place, templates: Path) -> tuple[object, ...]:
+    db = ("--db", place.db)
+    return {
+        "run": ("run", "--prompt", "Hello", "--max-tokens", "24", *db),
+        "bench": ("bench", place.folder / "plan.toml", *db),
+        "import_parquet": ("import", templates / "all.zip", *db),
+        "import_lines": ("import", templates / "all.jsonl", *db),
+        "export": ("export", "--all", "-o", place.exported, *db),
+        "query": ("query", "SELECT sum(a.range * b.range) FROM range(9999) a, range(999) b", *db),
+        "migration": ("query", "SELECT run_id FROM runs", *db),
+        "serve": ("serve", "--kind", "llama.cpp"),
+        "verify": ("verify", "--kind", "llama.cpp", "--prompts", "1", "--answers", "2"),
+    }[operation]
+
+
+def check(operation: str, place: Place, templates: Path, ended: Ended) -> None:
+    """Nothing that was there is lost, and what the command began can be done again."""
+    assert list(place.temporary.iterdir()) == [], ended
+    assert not [path for path in place.folder.iterdir() if path.name.startswith(".specviz-")]
+    with open_store(templates / "full.duckdb") as full, open_store(place.db) as store:
+        assert_whole(store)
+        if operation.startswith("import"):
+            assert run_ids(store) in ([], run_ids(full))
+            import_file(store, templates / "all.zip")
+            assert_equal_rows(full, store)
+        elif operation == "migration":
+            assert {"interrupted", "whole"} <= set(run_ids(store))
+        else:
+            assert set(run_ids(full)) <= set(run_ids(store))
+        if place.exported.exists():
+            import_file(store, place.exported)
+    assert place.exported.exists() or operation != "export" or ended.code == 130

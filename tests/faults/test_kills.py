@@ -24,7 +24,7 @@ import pytest
 
 from specviz.config import RunStatus
 from specviz.servers.vllm.tracing.spool import FOLDER_PREFIX, remove_abandoned_folders
-from specviz.store import Store, open_store
+from specviz.store import open_store
 from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.exchange import Format, export, import_file
 from specviz.store.runs.runs import read_requests, read_trace
@@ -34,7 +34,7 @@ from tests.support.children import environment
 from tests.support.faults.kept_figures import keep
 from tests.support.faults.killed_work import STEPS, Place, run_ids
 from tests.support.store.exchange_samples import filled
-from tests.support.store.round_trip import assert_equal_rows
+from tests.support.store.round_trip import assert_equal_rows, assert_whole
 from tests.support.store.samples import frame_of, new_run, record, request_events
 
 SEED = 20261122
@@ -245,28 +245,6 @@ def check_spool(place: Place, killer: Killer) -> None:
     remove_abandoned_folders()
 
 
-def assert_whole(store: Store) -> None:
-    """Nothing runs, every row has its owner, and no key is there twice."""
-    for table, key, owner in OWNED:
-        lone = f"SELECT count(*) AS n FROM {table} WHERE {key} NOT IN (SELECT {key} FROM {owner})"
-        assert store.read(frame_of, lone)["n"][0] == 0, table
-    for table, keys in KEYS:
-        twice = f"SELECT 1 FROM {table} GROUP BY {keys} HAVING count(*) > 1"
-        assert store.read(frame_of, twice).empty, table
-    for table in ("runs", "requests", "benchmarks"):
-        running = f"SELECT 1 FROM {table} WHERE status = 'running'"
-        assert store.read(frame_of, running).empty, table
-
-
-OWNED = (
-    ("requests", "run_id", "runs"), ("steps", "request_id", "requests"),
-    ("decisions", "request_id", "requests"), ("samples", "request_id", "requests"),
-    ("rounds", "run_id", "runs"),
-)  # fmt: skip
-KEYS = (
-    ("runs", "run_id"), ("requests", "request_id"), ("steps", "request_id, step_index"),
-    ("samples", "request_id"),
-)  # fmt: skip
 CHECKS: dict[str, Callable[[Place, Killer], None]] = {
     "import_parquet": check_import, "import_lines": check_import,
     "export_parquet": check_export, "export_lines": check_export,

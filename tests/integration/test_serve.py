@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import httpx2
@@ -25,6 +24,7 @@ from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.launch.launcher import HOST, ServerSpec
 from specviz.servers.launch.server import start_server
 from specviz.servers.vllm.dialect import LAUNCHER
+from tests.support.children import wait_until_gone, whose_environment_has
 
 pytestmark = pytest.mark.integration
 
@@ -82,31 +82,6 @@ def python(code: str, log_dir: Path, *arguments: str, **environment: str) -> sub
         cwd=PROJECT_ROOT,
         env={**os.environ, **environment},
     )
-
-
-def whose_environment_has(mark: str) -> list[int]:
-    """Processes that descend from one that was started with `mark`, whoever their parent is now."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            if mark in process.environ() and is_running(process.pid):
-                found.append(process.pid)
-    return found
-
-
-def wait_until_gone(pids: list[int]) -> list[int]:
-    """Those of `pids` that still run after `GONE_WITHIN_S`."""
-    deadline = time.monotonic() + GONE_WITHIN_S
-    while (left := [pid for pid in pids if is_running(pid)]) and time.monotonic() < deadline:
-        time.sleep(0.2)
-    return left
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
 
 
 def failure(spec: ServerSpec, log_dir: Path) -> str:

@@ -6,8 +6,14 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
+from contextlib import suppress
+
+import psutil
 
 from specviz.paths import PROJECT_ROOT
+
+GONE_WITHIN_S = 20.0
 
 
 def environment(**variables: str) -> dict[str, str]:
@@ -29,3 +35,28 @@ def run_python(code: str, *args: object) -> subprocess.CompletedProcess[str]:
 def program(code: str) -> str:
     """The code for `python -c`, with `sys` imported."""
     return f"import sys\n{textwrap.dedent(code)}"
+
+
+def whose_environment_has(mark: str) -> list[int]:
+    """Processes that descend from one that was started with `mark`, whoever their parent is now."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if mark in process.environ() and is_running(process.pid):
+                found.append(process.pid)
+    return found
+
+
+def wait_until_gone(pids: list[int]) -> list[int]:
+    """Those of `pids` that still run after `GONE_WITHIN_S`."""
+    deadline = time.monotonic() + GONE_WITHIN_S
+    while (left := [pid for pid in pids if is_running(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return left
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False

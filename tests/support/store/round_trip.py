@@ -11,6 +11,7 @@ from specviz.store import Store, open_store
 from specviz.store.exchange import Format, export, import_file
 from specviz.store.exchange.exported_tables import EXPORTED_TABLES, IMPORTED_AT, ExportedTable
 from specviz.store.exchange.selection import rows, select_all
+from tests.support.store.samples import frame_of
 
 Row = dict[str, object]
 
@@ -48,3 +49,27 @@ def table_of(store: Store, table: ExportedTable) -> list[Row]:
     return [
         {name: repr(value) for name, value in row.items() if name != IMPORTED_AT} for row in found
     ]
+
+
+def assert_whole(store: Store) -> None:
+    """Nothing runs, every row has its owner, and no key is there twice."""
+    for table, key, owner in OWNED:
+        lone = f"SELECT count(*) AS n FROM {table} WHERE {key} NOT IN (SELECT {key} FROM {owner})"
+        assert store.read(frame_of, lone)["n"][0] == 0, table
+    for table, keys in KEYS:
+        twice = f"SELECT 1 FROM {table} GROUP BY {keys} HAVING count(*) > 1"
+        assert store.read(frame_of, twice).empty, table
+    for table in ("runs", "requests", "benchmarks"):
+        running = f"SELECT 1 FROM {table} WHERE status = 'running'"
+        assert store.read(frame_of, running).empty, table
+
+
+OWNED = (
+    ("requests", "run_id", "runs"), ("steps", "request_id", "requests"),
+    ("decisions", "request_id", "requests"), ("samples", "request_id", "requests"),
+    ("rounds", "run_id", "runs"),
+)  # fmt: skip
+KEYS = (
+    ("runs", "run_id"), ("requests", "request_id"), ("steps", "request_id, step_index"),
+    ("samples", "request_id"),
+)  # fmt: skip
