@@ -4,13 +4,15 @@
 PYTHON ?=
 SPECVIZ_PORT ?= 8501
 ARGS ?=
-# pytest's processes: one has the tests with servers, one those with browsers, and the third uses
-# what those two leave idle of two cores
+# pytest's processes: one has the tests with browsers, and the others use what it and the servers
+# leave idle of two cores
 WORKERS ?= 3
 
 BIN := .venv/bin
 # Tests start hundreds of Python processes: what one has compiled, the next ones read.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest
+# Browsers and servers begin first: by the number of their tests, what takes minutes would come last.
+IN_ORDER := --no-loadscope-reorder
 # The environment is complete when this file exists: another lock or another project file gives
 # another name, so a changed lock is installed by the next `make run` or `make test`.
 INPUTS := Makefile scripts/install.sh pyproject.toml $(wildcard requirements/*.lock)
@@ -36,14 +38,13 @@ test: $(STAMP) ## every feature, with real servers and browsers (ARGS="-k name")
 	@scripts/chromium.sh
 	@scripts/postgres.sh
 	@scripts/triton.sh
-	$(PYTEST) -n $(WORKERS) $(ARGS)
+	$(PYTEST) -n $(WORKERS) $(IN_ORDER) $(ARGS)
 
-# in the order of the folders: by the number of their tests, files with one of minutes come last
 test-slow: $(STAMP) ## what takes minutes, and the second case of each kind
 	@scripts/chromium.sh
 	@scripts/postgres.sh
 	@scripts/triton.sh
-	$(PYTEST) -m slow -n $(WORKERS) --no-loadscope-reorder $(ARGS)
+	$(PYTEST) -m slow -n $(WORKERS) $(IN_ORDER) $(ARGS)
 
 test-long: $(STAMP) ## 100,000 draws of every method, before a release
 	$(PYTEST) -m long -n $(WORKERS) $(ARGS)

@@ -1,8 +1,8 @@
 """How tests share two cores, and `pytest --round-trip`.
 
-`make test` runs three workers. Servers and databases are shared between tests, so all tests with
-servers go to one worker, one after the other, and all tests with browsers to another; unit tests
-go file by file to whichever is done. Long draws share nothing and go one by one.
+`make test` runs three workers, in the order of the folders: tests that share a browser, a database
+or servers go to one worker, one after the other, and are begun first; all other files go to
+whichever is done, the many short ones last. Long draws share nothing and go one by one.
 
 `--round-trip`: every database that the tests left is exported and imported again.
 
@@ -80,29 +80,24 @@ for name, examples in (("specviz", 20), ("thorough", 200)):
     )
 settings.load_profile("specviz")
 
-SERVERS = "tests/integration/"
-SHARED_SERVERS = "tests/integration/shared_servers/"
-BROWSERS = ("tests/e2e/", "tests/faults/test_soak.py")
+TOGETHER = ("tests/e2e/", "tests/integration/lake/", "tests/integration/shared_servers/")
+"""Folders whose tests share a browser, a PostgreSQL or servers."""
 
 
 class RealPartsTogether(LoadScopeScheduling):
-    """Tests with browsers are one scope, and so are tests with servers; any other file is one.
-
-    Of slow tests with servers only those that share them are together: the others start their own,
-    and one worker would be busy with them for half an hour after the others are done. Each long
-    draw is a scope.
+    """Tests that share a browser, a database or servers are one scope, and any other file is one.
+    Each long draw is a scope.
 
     xdist's own groups (`loadgroup`) have no effect under pytest 9.2, which ignores the ids that
     they write.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        chosen = self.config.option.markexpr
-        if nodeid.startswith(BROWSERS):
-            return "browsers"
-        if nodeid.startswith(SHARED_SERVERS if chosen == "slow" else SERVERS):
-            return "servers"
-        return nodeid if chosen == "long" else nodeid.split("::", 1)[0]
+        for folder in TOGETHER:
+            if nodeid.startswith(folder):
+                return folder
+        is_draw = self.config.option.markexpr == "long"
+        return nodeid if is_draw else nodeid.split("::", 1)[0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> RealPartsTogether:

@@ -65,6 +65,7 @@ def test_runs_are_picked_and_the_reference_is_changed(page: Page, compare: tuple
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.slow
 def test_why_two_tools_report_different_acceptance(page: Page, compare: tuple[str, Ids]) -> None:
     """Real files of vLLM's client and AIPerf, of the same answers by the same server."""
     url, ids = compare

@@ -116,6 +116,7 @@ def test_an_address_with_an_unknown_question_is_said(page: Page, app_url: str) -
     shown(page, "There is no question 'nothing'")
 
 
+@pytest.mark.slow
 def test_a_filtered_question_shows_what_runs_and_keeps_its_filter(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/query?question=category-position&query_categories=qa&query_at_least=2")
     shown(page, re.compile("^Most: qa at position"))

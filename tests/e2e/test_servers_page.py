@@ -70,22 +70,20 @@ def test_from_nothing_to_a_server_that_goes_down_and_comes_back(page: Page, bare
     with serving(script, urlsplit(url).port):
         row.get_by_role("button", name="Check").click()
         expect(row).not_to_contain_text("not reachable", timeout=SLOW_MS)
+        row.get_by_role("button", name="Live").click()
+        label = re.compile(r"ngram K 4 \(at a URL\)")
+        expect(page.get_by_role("button", name=label)).to_be_visible(timeout=SLOW_MS)
+    page.get_by_role("link", name="Servers").click()
+    settled(page)
     choose(page, row, "Remove")
     expect(row).to_have_count(0)
 
 
-def test_a_server_is_used_in_live_in_a_benchmark_and_in_technique(
-    page: Page, bare_url: str
-) -> None:
+@pytest.mark.slow
+def test_a_server_is_used_in_a_benchmark_and_in_technique(page: Page, bare_url: str) -> None:
     with serving(Script(handshake=HANDSHAKE, running=3)) as url:
         page.goto(f"{bare_url}/servers")
-        add(page, "box", url).get_by_role("button", name="Live").click(timeout=SLOW_MS)
-        label = re.compile(r"ngram K 4 \(at a URL\)")
-        expect(page.get_by_role("button", name=label)).to_be_visible(timeout=SLOW_MS)
-
-        page.goto(f"{bare_url}/servers")
-        settled(page)
-        row_of(page, "box").get_by_role("button", name="Bench").click(timeout=SLOW_MS)
+        add(page, "box", url).get_by_role("button", name="Bench").click(timeout=SLOW_MS)
         server = page.get_by_role("combobox", name=re.compile("Server of arm"))
         expect(server).to_have_value("box", timeout=SLOW_MS)
 

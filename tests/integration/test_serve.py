@@ -24,11 +24,9 @@ from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
 from specviz.servers.launch.launcher import HOST, ServerSpec
 from specviz.servers.launch.server import start_server
 from specviz.servers.vllm.dialect import LAUNCHER
-from tests.support.children import wait_until_gone, whose_environment_has
+from tests.support.children import GONE_WITHIN_S, wait_until_gone, whose_environment_has
 
 pytestmark = pytest.mark.integration
-
-GONE_WITHIN_S = 120.0
 
 DRAFT = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT))
 

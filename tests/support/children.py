@@ -13,7 +13,7 @@ import psutil
 
 from specviz.paths import PROJECT_ROOT
 
-GONE_WITHIN_S = 20.0
+GONE_WITHIN_S = 120.0
 
 
 def environment(**variables: str) -> dict[str, str]:

@@ -79,6 +79,7 @@ def test_k_opens_the_sweep_by_its_id_and_former_links_still_work(page: Page, app
     expect(why).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_cost_prices_what_was_measured_as_what_it_is(page: Page, app: App) -> None:
     page.goto(f"{app.url}/cost", wait_until="commit")
     expect(page.get_by_text("The most informative of 3: 2 loads")).to_be_visible(timeout=SLOW_MS)

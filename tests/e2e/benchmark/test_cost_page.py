@@ -52,8 +52,6 @@ def test_the_documents_case_every_section_and_a_link_to_it(page: Page, cost_url:
     shown(page, "24,540 requests")  # its own published training, 50 dollars
     fill(page, "Requests per day", "100")
     shown(page, "never: the next retraining comes first")
-    section(page, "Payback")
-    shown(page, "Paid so far, trainings included")
     section(page, "Sensitivity")
     shown(page, "What moves the saving per month most")
     expect(page.get_by_text("target updates per year (± 20 %)")).to_be_visible(timeout=SLOW_MS)

@@ -55,6 +55,7 @@ def start_sweep(page: Page, url: str) -> None:
     expect(page.get_by_text("finished").first).to_be_visible(timeout=SLOW_MS)
 
 
+@pytest.mark.slow
 def test_an_empty_store_has_the_published_figures_and_the_formula(
     page: Page, bare_url: str
 ) -> None:

@@ -150,6 +150,7 @@ def test_the_address_says_everything_and_wrong_values_are_named(page: Page, app:
     expect(other.get_by_role("spinbutton", name="GPU in use, %")).to_have_value("30")
 
 
+@pytest.mark.slow
 def test_measure_ends_in_a_recommendation_that_says_how_sure(page: Page, measuring: str) -> None:
     page.goto(measuring, wait_until="commit")
     expect(page.get_by_role("heading", name="Answer five questions")).to_be_visible(timeout=SLOW_MS)

@@ -51,22 +51,15 @@ def paste(page: Page, app_url: str, server_url: str) -> None:
     page.get_by_role("button", name="Arms: ").click()
     page.get_by_role("combobox", name="Arm 3").click()
     page.get_by_role("option", name="a server at a URL").click()
-    type_url(page, server_url)
-
-
-def type_url(page: Page, url: str) -> None:
     box = page.get_by_label("Server URL")
-    box.fill(url)
+    box.fill(server_url)
     box.press("Enter")
 
 
 def test_a_pasted_url_brings_method_k_and_baseline(
     page: Page, app_url: str, server_url: str
 ) -> None:
-    paste(page, app_url, BASELINE_URL)  # one that does not answer is one sentence
-    expect(page.get_by_text(f"at {BASELINE_URL}").first).to_be_visible(timeout=SLOW_MS)
-    settled(page)
-    type_url(page, server_url)
+    paste(page, app_url, server_url)
     expect(page.get_by_text(f"vLLM 0.32.0 · {MODEL} · ngram, K 4 · traced")).to_be_visible(
         timeout=SLOW_MS
     )
@@ -79,7 +72,16 @@ def test_a_pasted_url_brings_method_k_and_baseline(
     expect(page.get_by_label("Server URL").nth(1)).to_have_value(BASELINE_URL)
     expect(page.get_by_role("button", name="Add its baseline")).to_have_count(0)
 
-    page.keyboard.press("Escape")  # and what is set beside the arms is in the label too
+
+@pytest.mark.slow
+def test_a_url_that_does_not_answer_is_one_sentence(page: Page, app_url: str) -> None:
+    paste(page, app_url, BASELINE_URL)
+    expect(page.get_by_text(f"at {BASELINE_URL}").first).to_be_visible(timeout=SLOW_MS)
+
+
+@pytest.mark.slow
+def test_top_p_and_top_k_are_in_the_label(page: Page, app_url: str) -> None:
+    page.goto(app_url)
     settled(page)
     page.get_by_role("button", name=re.compile("^temperature 0.0 · seed 7")).click()
     for name, value in (("top-p", "0.9"), ("top-k", "40")):

@@ -47,9 +47,6 @@ def test_a_prompt_opens_to_its_runs_and_back(page: Page, runs_url: str) -> None:
     click_cell(table, 3, NAME_PX)
     expect(page.get_by_text("Runs that answered Merge two sorted lists")).to_be_visible()
     lines(page, 1)
-    page.reload()  # the address says it all
-    lines(page, 1)
-    expect(page.get_by_text("Runs that answered Merge two sorted lists")).to_be_visible()
     press(page, "All prompts")
     lines(page, 4)
     expect(page).to_have_url(re.compile(r"/runs\?runs_lines=Prompts$"))

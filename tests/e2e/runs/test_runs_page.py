@@ -90,8 +90,7 @@ def test_a_run_is_renamed_deleted_brought_back_and_removed(page: Page, runs_url:
     press(page, "Delete")
     expect(page.get_by_text("Nothing matches these filters.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
-    table = lines(page, 1)
-    click_cell(table, 0, NAME_PX)
+    click_cell(lines(page, 1), 0, NAME_PX)
     expect(page).to_have_url(re.compile(r"/runs\?run=r0$"))
     expect(page.get_by_role("heading", name="Sorted lists <i>again</i>")).to_be_visible()
     press(page, "Delete")
@@ -101,10 +100,9 @@ def test_a_run_is_renamed_deleted_brought_back_and_removed(page: Page, runs_url:
     press(page, "Remove for good")
     page.get_by_role("dialog").get_by_role("button", name="Remove for good").click()
     expect(page.get_by_text("Nothing is deleted.")).to_be_visible()
-    page.goto(f"{runs_url}?run=r0")
-    expect(page.get_by_text("There is no run r0")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_an_opened_run_is_left_with_its_section_in_the_address(page: Page, runs_url: str) -> None:
     page.goto(f"{runs_url}?run=r1")
     settled(page)

@@ -90,7 +90,5 @@ def test_typical_acceptance_is_labelled_not_lossless(open_strip: Opener) -> None
     expect(rule).to_have_text("typical enough for the target: yes")
 
 
-def test_lossless_arms_carry_no_such_label(open_strip: Opener) -> None:
-    page = open_strip("tree")
-    wait_until_drawn(page)
-    expect(page.locator(".lossy")).to_be_hidden()
+def test_lossless_arms_carry_no_such_label(drawn: Opener) -> None:
+    expect(drawn("siblings").locator(".lossy")).to_be_hidden()

@@ -78,7 +78,10 @@ READER = "CREATE ROLE reader LOGIN PASSWORD 'only reads'; " + (
 )
 
 
-@pytest.mark.parametrize("reader", ["", "user=reader password='only reads'"])
+@pytest.mark.parametrize(
+    "reader",
+    [pytest.param("", marks=pytest.mark.slow), "user=reader password='only reads'"],
+)
 def test_without_the_guard_the_process_reads_and_sees_no_password(
     postgres: Postgres,
     files: Path,

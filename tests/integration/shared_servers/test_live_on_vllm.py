@@ -100,6 +100,7 @@ def test_a_run_beside_a_plain_server_equals_it(
     expect(page.locator("[data-part=verdict]")).to_contain_text("equals the baseline")
 
 
+@pytest.mark.slow
 def test_a_command_beside_the_app_stores_its_run_through_it(
     page: Page, app_url: str, store_path: Path, draft_server: Server
 ) -> None:

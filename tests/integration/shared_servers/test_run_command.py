@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +11,9 @@ import duckdb
 import httpx2
 import pytest
 
+from specviz.cli import main
 from specviz.errors import RequestRefused
 from specviz.methods import Method
-from specviz.paths import PROJECT_ROOT
 from specviz.servers.client.engine import open_server
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.metrics import SpecCounters, parse_counters
@@ -189,14 +187,19 @@ def test_the_run_is_in_the_database_with_every_decision(draft_server: Server, as
 
 
 def test_a_prompt_longer_than_the_context_is_refused_in_the_servers_words(
-    draft_server: Server, db: Path
+    draft_server: Server, db: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = [sys.executable, "-m", "specviz", "run", "--server", draft_server.url]
-    command += ["--prompt", "word " * 5000, "--db", str(db)]
-    done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert "context" in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    refused(draft_server, db, "--prompt", "word " * 5000)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "context" in said.err and len(said.err.strip().splitlines()) == 1
+
+
+def refused(server: Server, db: Path, *options: str) -> None:
+    """The command, in this process, ends with exit code 1."""
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "--server", server.url, "--db", str(db), *options])
+    assert ended.value.code == 1
 
 
 @pytest.mark.parametrize(
@@ -204,14 +207,15 @@ def test_a_prompt_longer_than_the_context_is_refused_in_the_servers_words(
     [(Method.NGRAM, None), pytest.param(Method.DRAFT_MODEL, 7, marks=pytest.mark.slow)],
 )
 def test_a_server_that_runs_something_else_is_said(
-    draft_server: Server, db: Path, method: Method, k: int | None
+    draft_server: Server,
+    db: Path,
+    capsys: pytest.CaptureFixture[str],
+    method: Method,
+    k: int | None,
 ) -> None:
     options = ["--method", method.value, *(["--k", str(k)] if k else [])]
-    command = [sys.executable, "-m", "specviz", "run", "--server", draft_server.url]
-    command += ["--prompt", "hello", "--db", str(db), *options]
-    done = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 1
-    assert "runs" in done.stderr
+    refused(draft_server, db, "--prompt", "hello", *options)
+    assert "runs" in capsys.readouterr().err
 
 
 async def test_a_wrong_model_name_names_the_right_one(draft_server: Server) -> None:

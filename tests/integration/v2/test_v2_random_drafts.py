@@ -39,9 +39,9 @@ def checked(rule: str, num_drafts: int, seed: int, vllm: Path | None = None) -> 
 
 
 def test_lines_say_what_the_kernels_did() -> None:
-    found = checked("standard", 60, seed=1)
+    found = checked("standard", 20, seed=1)
     assert found["problems"] == []
-    assert found["drafts"] >= 60 and found["judged"] > 30
+    assert found["drafts"] >= 20 and found["judged"] > 10
 
 
 @pytest.mark.slow

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from specviz import runtime
-from specviz.config import Prompt, RunConfig, Sampling
+from specviz.config import RunConfig
 from specviz.engines.replay import ReplayEngine
 from specviz.paths import PROJECT_ROOT
 from specviz.trace import (
     ROOT,
     EmittedToken,
-    Event,
     Fidelity,
     Origin,
     Step,
@@ -67,17 +64,10 @@ def _decision(depth: int, accepted: int) -> TokenDecision:
     return TokenDecision(depth + 1, parent, depth, f" d{depth}", verdict, 0.9, 0.5, 0.55, 0.3, top)
 
 
-class TimedReplay(ReplayEngine):
-    """Writes down when the last event was handed over."""
-
-    async def generate(self, prompt: Prompt, sampling: Sampling) -> AsyncGenerator[Event, None]:
-        async for event in super().generate(prompt, sampling):
-            yield event
-        Path(os.environ["GENERATOR_END"]).write_text(str(time.time() * 1000))
-
-
-async def open_arm(config: RunConfig, note: Callable[[str], None]) -> tuple[TimedReplay, RunConfig]:
-    return TimedReplay(long_trace(f"long-{time.time_ns()}"), speed=None), config
+async def open_arm(
+    config: RunConfig, note: Callable[[str], None]
+) -> tuple[ReplayEngine, RunConfig]:
+    return ReplayEngine(long_trace(f"long-{time.time_ns()}"), speed=None), config
 
 
 @asynccontextmanager

@@ -188,9 +188,9 @@ def long_tokens() -> list[str]:
 
 
 def uniform() -> list[Arm]:
-    """A hundred tokens, one every 10 ms from 10 ms on: half the time is half the tokens."""
+    """A hundred tokens, one every 100 ms from 100 ms on: half the time is half the tokens."""
     steps = [
-        Step(n, 10.0 * (n + 1), (), (emitted_token(n, f" w{n}", Origin.TARGET),))
+        Step(n, 100.0 * (n + 1), (), (emitted_token(n, f" w{n}", Origin.TARGET),))
         for n in range(100)
     ]
     return [arm("uniform", "baseline", request(steps))]
