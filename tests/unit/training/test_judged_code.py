@@ -17,6 +17,7 @@ from specviz.training.judging.names import needed_names
 from specviz.training.judging.process import Stopped, outcomes
 from specviz.training.judging.programs import normalised, program_of
 from specviz.training.judging.trials import trials_of
+from tests.support.properties import share
 from tests.support.training.judged import SEEDS, code, document
 
 CALL = [{"call": "f", "args": [], "kwargs": {}}]
@@ -38,6 +39,7 @@ def fenced(source: str) -> str:
 
 
 @pytest.mark.slow
+@share(0.1)
 @given(SEEDS)
 def test_the_reference_passes(seed: int) -> None:
     found = document("code_generation", seed)
