@@ -41,8 +41,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("redraft")
     with open_store(made(folder / "runs.duckdb")) as store, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(redraft_module, "TIMED_TOKENS", 3)
-        patch.setattr(redraft_module, "PASSES", 1)
+        patch.setattr(redraft_module, "TIMED_TOKENS", 4)
+        patch.setattr(redraft_module, "PASSES", 2)
         # the redraft is to find by itself what the run saw
         patch.setattr(redraft_module, "corrected", lambda redraft, run: redraft)
         benchmark_id = measured(store, folder)

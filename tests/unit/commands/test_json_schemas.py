@@ -180,7 +180,7 @@ def test_documents_of_a_store(
 def test_commands_that_only_read_work_while_the_app_runs(
     bench: Any, db: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    start = ("cost", "--benchmark", bench["benchmark_id"][:8], "--db", db, "--price", "2")
+    start = ("recommend", "--benchmark", bench["benchmark_id"][:8], "--db", db)
     alone = printed(*start)
     url = "http://127.0.0.1:1"
 

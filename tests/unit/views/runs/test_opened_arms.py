@@ -18,10 +18,10 @@ def test_an_opened_run_reads_one_request_and_counts_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run of a benchmark has thousands of them."""
-    made: list[str] = []
+    read: list[str] = []
     plain = run_reads.request_of
     monkeypatch.setattr(
-        run_reads, "request_of", lambda row: made.append(row["request_id"]) or plain(row)
+        run_reads, "request_of", lambda row: read.append(row["request_id"]) or plain(row)
     )
     monkeypatch.setattr(opened, "read_titles", None)
     monkeypatch.setattr(run_reads, "RequestTitle", None)
@@ -32,4 +32,4 @@ def test_an_opened_run_reads_one_request_and_counts_the_others(
             store.recorder("run", Prompt(f"prompt {number}")).finish(RunStatus.FAILED)
         (arm,) = opened.opened_arms(store, [store.read(run_reads.read_run, "run")], place=1)
     assert (arm.num_requests, arm.request.prompt.text) == (3, "prompt 1")
-    assert made == [arm.request.request_id]
+    assert read == [arm.request.request_id]
