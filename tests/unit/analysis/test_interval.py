@@ -88,6 +88,7 @@ def test_blocks_taken_as_prompts_would_be_seen() -> None:
     assert coverage_of(world, 20, ROUNDS, seed=3, ignore_blocks=True) < 0.93 - FAR
 
 
+@pytest.mark.slow
 def test_requests_that_arrive_at_random_are_independent_by_block_only() -> None:
     found = arrivals_coverage_of(ArrivalsWorld(prompts=128, rate=0.3, shared=0.1), 60, seed=3)
     assert found["prompts"] < 0.75 and found["busy periods"] < 0.75

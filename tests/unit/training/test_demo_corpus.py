@@ -42,6 +42,7 @@ def _shipped_prompts() -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 def test_stream_is_the_one_the_models_were_trained_on() -> None:
     reported = [(d.category, d.prompt, d.answer) for d in _sample()[:2000]]
     assert sha256(repr(reported).encode()).hexdigest() == FINGERPRINT
@@ -63,6 +64,7 @@ def test_hold_out_test_would_notice_a_missing_filter(monkeypatch: pytest.MonkeyP
     assert [d for d in unfiltered if held_out(d.content)]
 
 
+@pytest.mark.slow
 def test_no_shipped_prompt_is_in_the_training_text() -> None:
     """By construction for the whole stream: each prompt's content is held out, and a document is
     only emitted if its content is not. By search for the beginning of the stream."""
@@ -88,6 +90,7 @@ def test_about_one_content_in_97_is_held_out() -> None:
     assert share == pytest.approx(1 / HELD_OUT_IN, rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("category", CATEGORIES)
 def test_prompt_file_is_what_the_code_writes(category: str) -> None:
     text = (PROMPTS / f"{category}.jsonl").read_text(encoding="utf-8")

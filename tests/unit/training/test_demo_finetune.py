@@ -103,6 +103,7 @@ def test_mixture_is_chosen_on_prompts_that_are_not_learnt() -> None:
     assert len(learnt) + len(checked) == 20
 
 
+@pytest.mark.slow
 def test_harmful_training_is_undone(family: Path) -> None:
     """The old weights are the target's own and cannot be beaten."""
     target, tokenizer = load_target(family)
@@ -128,6 +129,7 @@ def family(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_new_draft_is_written_and_the_shipped_one_stays(
     family: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +149,7 @@ def test_new_draft_is_written_and_the_shipped_one_stays(
     assert "before" in report.sentence() and "mine" in report.sentence()
 
 
+@pytest.mark.slow
 def test_too_long_an_exchange_is_named(family: Path) -> None:
     lines: list[object] = [*GOOD, {"prompt": "word " * 900, "answer": "x"}]
     with pytest.raises(UsageError, match=r"line 16 is [0-9]+ tokens too long"):

@@ -63,6 +63,7 @@ def _fit(model: LlamaForCausalLM, folder: Path, steps: int, snapshots: list[int]
     return outcome.loss
 
 
+@pytest.mark.slow
 def test_loss_falls_and_the_end_is_saved(tmp_path: Path) -> None:
     snapshots: list[int] = []
     model = _tiny(0)
@@ -112,6 +113,7 @@ def test_distillation_of_a_model_into_itself_costs_nothing() -> None:
     assert weight == 12
 
 
+@pytest.mark.slow
 def test_distillation_pulls_the_draft_to_the_target(tmp_path: Path) -> None:
     target, draft = _tiny(0), _tiny(1)
     loss = distillation_loss(draft, target, "cpu")
@@ -141,6 +143,7 @@ def test_every_parameter_has_one_optimizer() -> None:
     assert len(owned) == len({id(p) for p in owned})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["_apart", "_together"])
 def test_documents_of_a_row_do_not_read_each_other(
     way: str, monkeypatch: pytest.MonkeyPatch

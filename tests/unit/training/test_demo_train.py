@@ -71,6 +71,7 @@ def test_beginning_again_forgets_a_part_and_with_the_pair_everything(tmp_path: P
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_tuning_prompts_are_held_out_and_not_evaluated_on() -> None:
     for category in ("short_qa", "translation"):
         evaluated = {document.prompt for document in evaluation_documents(category)}
@@ -114,6 +115,7 @@ def test_a_pair_goes_on_with_text_that_it_has_not_read(
     assert (small_family / TARGET_NAME / "model.safetensors").read_bytes() != was
 
 
+@pytest.mark.slow
 def test_only_what_was_trained_with_the_same_text_goes_on(small_family: Path) -> None:
     def further(out: Path, seed: int) -> None:
         train_family(out, device="cpu", minutes=Minutes(), seed=seed, progress=print, further=True)

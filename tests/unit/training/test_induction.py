@@ -20,12 +20,14 @@ def copied(model: LlamaForCausalLM) -> float:
     return float((predicted[:, TOKENS:-1] == once[:, 1:]).float().mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", [draft_config()], ids=["draft"])
 def test_an_untrained_model_copies(config: LlamaConfig) -> None:
     assert copied(LlamaForCausalLM(config)) < 0.02
     assert copied(new_model(config, seed=1)) > 0.9
 
 
+@pytest.mark.slow
 def test_it_copies_by_looking_back_and_looking_up() -> None:
     for layer in (0, 1):
         model = new_model(target_config(), seed=1)
@@ -33,12 +35,14 @@ def test_it_copies_by_looking_back_and_looking_up() -> None:
         assert copied(model) < 0.1
 
 
+@pytest.mark.slow
 def test_it_looks_back_by_the_models_own_rope_base() -> None:
     config = target_config()
     config.rope_parameters = {"rope_type": "default", "rope_theta": 1e6}
     assert copied(new_model(config, seed=1)) > 0.9
 
 
+@pytest.mark.slow
 def test_a_seed_says_it_all() -> None:
     first, same, other = (new_model(draft_config(), seed).state_dict() for seed in (1, 1, 2))
     assert all(torch.equal(first[name], same[name]) for name in first)

@@ -99,6 +99,7 @@ def test_another_name_fails(kind: str) -> None:
     assert why_not is not None and why_not.endswith(".")
 
 
+@pytest.mark.slow
 def test_another_way_to_the_same_result_passes() -> None:
     found = Document(
         "code_generation",
@@ -118,6 +119,7 @@ def get_owl(values: list) -> list:
     assert why_not == "get_owl([5]) gives [25]; the reference gives []."
 
 
+@pytest.mark.slow
 def test_where_nothing_is_told_apart_the_code_is_compared() -> None:
     """No number is above 48 and below 0, so any function that says no would pass."""
     never = "def is_owl(n: int) -> bool:\n    return n > 48 and n < 0"
@@ -127,6 +129,7 @@ def test_where_nothing_is_told_apart_the_code_is_compared() -> None:
     assert other == "It is not the reference's code, which gives the same for every input."
 
 
+@pytest.mark.slow
 def test_a_test_must_pass_on_the_real_function_and_notice_a_wrong_one() -> None:
     found = code("tests")
     source = program_of(found.answer)
@@ -267,6 +270,7 @@ def test_files_processes_and_network_are_out_of_reach(body: str, tmp_path: Path)
     assert [*tmp_path.iterdir()] == [file]
 
 
+@pytest.mark.slow
 def test_the_reference_is_not_changed_by_what_the_program_does_to_python() -> None:
     """Each runs in its own process."""
     found = code("pipeline")

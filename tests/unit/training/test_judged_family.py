@@ -93,6 +93,7 @@ def test_the_card_shows_before_and_after_side_by_side(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_texts_are_read_as_answers() -> None:
     _, tokenizer = load_target(MODELS)
     found = evaluation_documents("translation")[:2]
@@ -145,6 +146,7 @@ def test_the_json_has_its_schema(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_wrong_usage_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(capsys, "--json")[0] == 2
     code, out, err = printed(capsys, "--judge", "--out", str(tmp_path))

@@ -35,6 +35,7 @@ def rules_failed(found: Document, text: str, *, ended: bool = True) -> set[str]:
     return {v.rule for v in verdicts(Answer(found, text, ended)) if not v.passed}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("category", TEXTS)
 @given(seed=SEEDS)
 def test_the_reference_passes_every_rule(category: str, seed: int) -> None:
@@ -51,6 +52,7 @@ def test_an_answer_without_end_fails(category: str) -> None:
     assert verdicts(Answer(found, found.answer, ended=False))[-1].why_not.startswith("It does not")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("category", sorted(RIGHT_RULES.keys() - {"translation"}))
 @given(seed=SEEDS, data=st.data())
 def test_one_digit_changed_fails(category: str, seed: int, data: st.DataObject) -> None:
@@ -62,6 +64,7 @@ def test_one_digit_changed_fails(category: str, seed: int, data: st.DataObject) 
     assert RIGHT in rules_failed(found, found.answer[:at] + other + found.answer[at + 1 :])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("category", sorted(RIGHT_RULES.keys() - {"translation"}))
 @given(seed=SEEDS, data=st.data())
 def test_a_name_that_is_not_copied_fails_both_rules(
@@ -87,6 +90,7 @@ def test_a_letter_of_a_translation_changed_fails(seed: int) -> None:
     assert wrong_translation(found, found.answer[:at] + "ж쀍"[seed % 2] + found.answer[at + 1 :])
 
 
+@pytest.mark.slow
 def test_no_text_has_two_translations_and_no_question_two_answers() -> None:
     """Which is why the rules for them know one wording."""
     rng, known = Random(7), {}

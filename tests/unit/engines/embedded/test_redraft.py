@@ -1,4 +1,7 @@
-"""Drafting behind every token of an answer gives the steps of every smaller K."""
+"""Drafting behind every token of an answer gives the steps of every smaller K.
+
+Slow: `tests/unit/bench/test_redraft_arm.py` sees it first, on a stored benchmark.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,12 @@ from specviz.methods import Method
 from specviz.prompts.shipped import load_prompts
 from specviz.trace import Trace, fold
 
+pytestmark = pytest.mark.slow
+
 LONGEST = 32
 LARGEST = {Method.MEDUSA: 4}
-QUICK = (Method.DRAFT_MODEL, 3)
 CASES = [
-    pytest.param(method, k, marks=[] if (method, k) == QUICK else pytest.mark.slow)
+    (method, k)
     for method in (Method.DRAFT_MODEL, Method.NGRAM, Method.EAGLE, Method.EAGLE3, Method.MEDUSA)
     for k in (1, 3, LARGEST.get(method, 9))
 ]

@@ -12,6 +12,7 @@ from specviz.methods import Method
 from specviz.store import open_store
 from specviz.store.runs import runs as run_reads
 from specviz.views.runs import opened
+from tests.support.store.made import made
 
 
 def test_an_opened_run_reads_one_request_and_counts_the_others(

@@ -84,7 +84,7 @@ def demo_target() -> Llama:
 
 
 @compiled
-@share(0.3)
+@share(0.15)
 @given(trees(), st.integers(0, 90))
 def test_rows_of_a_tree_are_those_of_plain_decoding(demo_target: Llama, tree, before: int) -> None:
     """Bit for bit, on one thread and on two, and so is what is kept of a tree."""
