@@ -20,6 +20,7 @@ expect.set_options(timeout=20_000)  # two cores are shared with servers, and wit
 FLAGS = (
     "--host-resolver-rules=MAP evil.test 127.0.0.1",  # for the tests of names that are rebound
     "--process-per-site",  # all apps are one site: what a page has compiled, the next one uses
+    "--js-flags=--min-semi-space-size=64 --max-semi-space-size=64",  # fewer collections, MiB
 )
 
 

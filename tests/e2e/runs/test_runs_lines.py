@@ -52,6 +52,7 @@ def test_a_prompt_opens_to_its_runs_and_back(page: Page, runs_url: str) -> None:
     expect(page).to_have_url(re.compile(r"/runs\?runs_lines=Prompts$"))
 
 
+@pytest.mark.slow
 def test_a_view_keeps_filters_lines_order_and_columns(page: Page, runs_url: str) -> None:
     page.goto(
         f"{runs_url}?runs_methods=eagle3&runs_methods=medusa&runs_lines=Single+runs"

@@ -79,7 +79,7 @@ def test_filters_in_the_url_then_two_are_tagged_and_compared(page: Page, runs_ur
     expect(page).to_have_url(re.compile(r"/compare\?arms=r1(,|%2C)r0"))
 
 
-def test_a_run_is_renamed_deleted_brought_back_and_removed(page: Page, runs_url: str) -> None:
+def test_a_run_is_renamed_deleted_brought_back_and_opened(page: Page, runs_url: str) -> None:
     page.goto(f"{runs_url}?runs_text=sorted+lists&{SINGLE}")
     table = lines(page, 1)
     click_cell(table, 0, TICK_PX)
@@ -93,6 +93,11 @@ def test_a_run_is_renamed_deleted_brought_back_and_removed(page: Page, runs_url:
     click_cell(lines(page, 1), 0, NAME_PX)
     expect(page).to_have_url(re.compile(r"/runs\?run=r0$"))
     expect(page.get_by_role("heading", name="Sorted lists <i>again</i>")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_an_opened_run_is_deleted_and_removed_for_good(page: Page, runs_url: str) -> None:
+    page.goto(f"{runs_url}?run=r0")
     press(page, "Delete")
     expect(page.get_by_text("is in no list")).to_be_visible()
     page.goto(f"{runs_url}?runs_view=Deleted")
