@@ -20,6 +20,7 @@ from specviz.commands.ending import STOPPED, exit_code
 from specviz.commands.export import export
 from specviz.commands.gguf import gguf
 from specviz.commands.import_ import import_
+from specviz.commands.models import app as models
 from specviz.commands.options import version_option
 from specviz.commands.policy import policy
 from specviz.commands.query import query
@@ -44,6 +45,7 @@ app.command()(run)
 app.command(context_settings={"allow_extra_args": True})(serve)
 app.command(context_settings={"allow_extra_args": True})(command)
 app.add_typer(servers, name="servers")
+app.add_typer(models, name="models")
 app.command()(bench)
 app.command()(query)
 app.command()(export)

@@ -23,6 +23,7 @@ LEVELS: tuple[set[str], ...] = (
         *("policy", "prompts", "reference", "sample", "trace", "wire"),
     },
     {"analysis", "checkpoints", "deploy"},
+    {"models"},
     {"engines", "store"},
     {"servers"},
     {"opening"},
@@ -51,7 +52,9 @@ KINDLESS = ("specviz/servers/client/", "specviz/servers/timing/", "specviz/serve
 
 KIND_ROOMS = sorted(path.parent.name for path in PROJECT_ROOT.glob("specviz/servers/*/dialect.py"))
 OTHER_NAMES = ("trtllm", "tensorrt", "llama.cpp")
-IMPORT_A_CONVERTER = {"llama_cpp": ("specviz/runtime.py", "specviz/commands/gguf.py")}
+IMPORT_A_CONVERTER = {
+    "llama_cpp": ("specviz/runtime.py", "specviz/commands/gguf.py", "specviz/commands/models.py")
+}
 """Model folders become GGUF, the one format that llama.cpp reads, before it is started."""
 
 PROGRAM = sorted(

@@ -1,4 +1,4 @@
-"""Headers of GGUF files: metadata and tensors, without their values.
+"""Headers of GGUF files: metadata and tensors, and a tensor's bytes as they are stored.
 
 https://github.com/ggml-org/ggml/blob/master/docs/gguf.md; block sizes as in `gguf` 0.19's
 `constants.py`. Counts and lengths are held against the file's size before anything is made of them.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
+from array import array
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,7 +21,8 @@ LARGEST_HEADER = 64_000_000
 """Bytes; a vocabulary of 260,000 tokens with its merges takes about ten million."""
 USUAL_ALIGNMENT = 32
 MOST_NUMBERS = 4096
-"""Longer arrays of numbers (scores and types of tokens) are read over and come back empty."""
+"""Longer arrays of numbers (scores and types of tokens) come back as `array`, as small as they are
+in the file."""
 
 SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q"} | {
     12: "d"
@@ -39,12 +41,23 @@ BLOCKS = {
 
 
 @dataclass(frozen=True, slots=True)
+class GgufTensor:
+    """`shape` has the fastest dimension first as GGUF has it, `kind` is the type's number, `start`
+    and `end` are bytes from the file's beginning."""
+
+    shape: tuple[int, ...]
+    kind: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class GgufFile:
-    """`metadata` by key; `shapes` of the tensors, the fastest dimension first as GGUF has them."""
+    """`metadata` by key, `tensors` by name."""
 
     path: Path
     metadata: dict[str, Any]
-    shapes: dict[str, tuple[int, ...]]
+    tensors: dict[str, GgufTensor]
 
     @property
     def architecture(self) -> str:
@@ -60,6 +73,16 @@ class GgufFile:
         """A whole number under the architecture's prefix, such as `block_count`."""
         found = self.metadata.get(f"{self.architecture}.{key}")
         return found if type(found) is int else None
+
+    def read(self, name: str) -> bytes:
+        """A tensor's bytes, as they are stored. Raises UsageError where they are gone."""
+        tensor = self.tensors[name]
+        with self.path.open("rb") as file:
+            file.seek(tensor.start)
+            data = file.read(tensor.end - tensor.start)
+        if len(data) != tensor.end - tensor.start:
+            raise UsageError(f"{self.path} became shorter while it was read: read it again.")
+        return data
 
 
 class _Reader:
@@ -99,7 +122,7 @@ class _Reader:
             raise ValueError(f"it has a value of the unknown type {kind}")
         return self.number(SCALARS[kind])
 
-    def array(self) -> list[Any]:
+    def array(self) -> list[Any] | array[Any]:
         kind = self.number("I")
         if kind == STRING:
             return [self.string() for _ in range(self.count(8))]
@@ -107,10 +130,10 @@ class _Reader:
             raise ValueError(f"it has an array of the type {kind}")
         size = struct.calcsize(f"<{SCALARS[kind]}")
         count = self.count(size)
+        data = self.take(count * size)
         if count > MOST_NUMBERS:
-            self.take(count * size)
-            return []
-        return list(struct.unpack(f"<{count}{SCALARS[kind]}", self.take(count * size)))
+            return array(SCALARS[kind].replace("?", "B"), data)
+        return list(struct.unpack(f"<{count}{SCALARS[kind]}", data))
 
 
 def read_gguf(path: Path) -> GgufFile:
@@ -119,7 +142,7 @@ def read_gguf(path: Path) -> GgufFile:
         size = path.stat().st_size
         with path.open("rb") as file:
             reader = _Reader(file, min(size, LARGEST_HEADER))
-            found, end = _read(path, reader)
+            found = _read(path, reader)
             begin = file.tell()
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}): copy it again.") from error
@@ -129,16 +152,20 @@ def read_gguf(path: Path) -> GgufFile:
     if type(alignment) is not int or not 0 < alignment <= 1 << 16:
         raise UsageError(f"{path} has the alignment {alignment!r}: convert the model again.")
     begin += -begin % alignment
-    if begin + end > size:
+    tensors = {
+        name: replace(one, start=begin + one.start, end=begin + one.end)
+        for name, one in found.tensors.items()
+    }
+    end = max((one.end for one in tensors.values()), default=begin)
+    if end > size:
         raise UsageError(
-            f"{path} is truncated: its tensors need {begin + end:,} bytes, it has {size:,}; copy "
-            "it again."
+            f"{path} is truncated: its tensors need {end:,} bytes, it has {size:,}; copy it again."
         )
-    return found
+    return replace(found, tensors=tensors)
 
 
-def _read(path: Path, reader: _Reader) -> tuple[GgufFile, int]:
-    """The file and how many bytes its tensors take."""
+def _read(path: Path, reader: _Reader) -> GgufFile:
+    """The file; where its tensors are is counted from the first one's first byte."""
     if reader.take(4) != MAGIC:
         raise ValueError("it does not begin with GGUF")
     version = reader.number("I")
@@ -149,19 +176,16 @@ def _read(path: Path, reader: _Reader) -> tuple[GgufFile, int]:
     for _ in range(pairs):
         key = reader.string()
         metadata[key] = reader.value(reader.number("I"))
-    shapes: dict[str, tuple[int, ...]] = {}
-    end = 0
+    found: dict[str, GgufTensor] = {}
     for _ in range(tensors):
-        name, shape, last = _tensor(reader)
-        if name in shapes:
+        name, tensor = _tensor(reader)
+        if name in found:
             raise ValueError(f"{name[:80]} is in it twice")
-        shapes[name] = shape
-        end = max(end, last)
-    return GgufFile(path, metadata, shapes), end
+        found[name] = tensor
+    return GgufFile(path, metadata, found)
 
 
-def _tensor(reader: _Reader) -> tuple[str, tuple[int, ...], int]:
-    """Name, shape, and where its bytes end, counted from the first tensor's first."""
+def _tensor(reader: _Reader) -> tuple[str, GgufTensor]:
     name = reader.string()
     dimensions = reader.number("I")
     if dimensions > 4:
@@ -173,4 +197,4 @@ def _tensor(reader: _Reader) -> tuple[str, tuple[int, ...], int]:
     values, size = BLOCKS[kind]
     if shape and shape[0] % values:
         raise ValueError(f"the rows of {name[:80]} are no whole blocks")
-    return name, shape, offset + math.prod(shape) // values * size
+    return name, GgufTensor(shape, kind, offset, offset + math.prod(shape) // values * size)

@@ -137,6 +137,8 @@ def test_the_parts_of_a_step_sum_to_it(bench: Any, run: Any) -> None:
         ("recommend", "--acceptance", "0.3", "--temperature", "1.5", "--memory-pressure"),
         ("recommend", "--target", str(DEMO_TARGET), "--draft", str(DEMO_DRAFT)),
         ("doctor",),
+        ("models",),
+        ("models", "list"),
         ("doctor", "--draft", str(DEMO_DRAFT)),
         ("doctor", "--draft", str(DEMO_DRAFT), "--target", "nowhere"),
         ("command", "--framework", "triton", "--model", "T", "--method", "ngram"),

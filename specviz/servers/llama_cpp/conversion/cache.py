@@ -26,10 +26,15 @@ def gguf_of(model: Path) -> Path:
     if model.is_file():
         return model
     read_llama(model)
-    file = cache_folder("gguf") / f"{model.name}-{_fingerprint(model)}.gguf"
+    file = _place_of(model)
     if not file.is_file():
         write_gguf(model, file)
     return file
+
+
+def forget_gguf(model: Path) -> None:
+    """Remove the file that was written of a folder, if there is one."""
+    _place_of(model).unlink(missing_ok=True)
 
 
 def write_demo_family() -> None:
@@ -38,6 +43,10 @@ def write_demo_family() -> None:
     if find_spec("xllamacpp"):
         for model in (DEMO_TARGET, DEMO_DRAFT):
             gguf_of(model)
+
+
+def _place_of(model: Path) -> Path:
+    return cache_folder("gguf") / f"{model.name}-{_fingerprint(model)}.gguf"
 
 
 def _fingerprint(folder: Path) -> str:

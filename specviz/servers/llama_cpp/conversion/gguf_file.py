@@ -6,15 +6,16 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from specviz.errors import UsageError
+from specviz.models.names import gguf_name, in_pairs, turned_heads
 from specviz.servers.llama_cpp.conversion.vocabulary import Vocabulary, read_vocabulary
-from specviz.servers.llama_cpp.conversion.weights import tensors
+from specviz.servers.llama_cpp.conversion.weights import Weights, tensors
 
 if TYPE_CHECKING:
     from gguf import GGUFWriter
@@ -22,26 +23,12 @@ if TYPE_CHECKING:
 ARCHITECTURE = "LlamaForCausalLM"
 UNSUPPORTED = ("attention_bias", "mlp_bias", "quantization_config")
 
-NAMES = {
-    "model.embed_tokens": "token_embd",
-    "model.norm": "output_norm",
-    "lm_head": "output",
-    "input_layernorm": "attn_norm",
-    "post_attention_layernorm": "ffn_norm",
-    "mlp.down_proj": "ffn_down",
-    "mlp.gate_proj": "ffn_gate",
-    "mlp.up_proj": "ffn_up",
-    "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k",
-    "self_attn.v_proj": "attn_v",
-    "self_attn.o_proj": "attn_output",
-}
-"""Hugging Face's names of weights, without the layer, and GGUF's."""
 
-
-def write_gguf(folder: Path, file: Path) -> None:
+def write_gguf(folder: Path, file: Path, *, as_stored: bool = False) -> None:
     """Write the model as float32. `file` appears when it is complete, never in part.
 
+    `as_stored` keeps matrices of bfloat16 and float16 as they are: half the bytes. llama.cpp then
+    rounds what it multiplies them with, so drafts change greedy answers more often.
     Raises UsageError for a model that is not a plain Llama, and for a `file` that is there and is
     no file: a folder, a device.
     """
@@ -55,13 +42,14 @@ def write_gguf(folder: Path, file: Path) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         writer.add_name(folder.name)
-        writer.add_file_type(LlamaFileType.ALL_F32)
+        if not as_stored:  # else llama.cpp sees for itself
+            writer.add_file_type(LlamaFileType.ALL_F32)
         _add_shape(writer, config)
         _add_vocabulary(writer, read_vocabulary(folder, config["vocab_size"]))
-        for name, values in tensors(folder):
-            if config.get("tie_word_embeddings") and name == "lm_head.weight":
-                continue
-            writer.add_tensor(_name(name, folder), _arranged(name, values, config))
+        for name, weights in tensors(folder):
+            if not (config.get("tie_word_embeddings") and name == "lm_head.weight"):
+                arranged = _arranged(name, weights, config)
+                _add_tensor(writer, _name(name, folder), arranged, as_stored=as_stored)
         if factors := _rope_factors(config):
             writer.add_tensor("rope_freqs.weight", np.array(factors, dtype=np.float32))
         writer.write_header_to_file()
@@ -141,32 +129,27 @@ def _add_vocabulary(writer: GGUFWriter, vocabulary: Vocabulary) -> None:
 
 
 def _name(name: str, folder: Path) -> str:
-    """`model.layers.3.self_attn.q_proj.weight` → `blk.3.attn_q.weight`."""
-    stem, _, ending = name.rpartition(".")
-    layer = ""
-    if stem.startswith("model.layers."):
-        number, _, stem = stem.removeprefix("model.layers.").partition(".")
-        layer = f"blk.{number}."
-    if stem not in NAMES or ending != "weight":
+    found = gguf_name(name)
+    if found is None:
         raise UsageError(f"{folder} has the tensor {name}, which a plain Llama does not have.")
-    return f"{layer}{NAMES[stem]}.weight"
+    return found
 
 
-def _arranged(
-    name: str, values: NDArray[np.float32], config: Mapping[str, Any]
-) -> NDArray[np.float32]:
-    """Rows of queries and keys in llama.cpp's order.
-
-    Its rotary embedding turns neighbouring pairs of a head (0, 1), (2, 3), …; Hugging Face's turns
-    the halves against each other, (0, d/2), (1, d/2 + 1), ….
-    """
+def _arranged(name: str, weights: Weights, config: Mapping[str, Any]) -> Weights:
     heads = config["num_attention_heads"]
-    if name.endswith("k_proj.weight"):
-        heads = config.get("num_key_value_heads") or heads
-    elif not name.endswith("q_proj.weight"):
-        return np.ascontiguousarray(values)
-    halves = values.reshape(heads, 2, -1, values.shape[1])  # [heads, half, pair, hidden]
-    return np.ascontiguousarray(halves.swapaxes(1, 2).reshape(values.shape))
+    turned = turned_heads(name, heads, config.get("num_key_value_heads") or heads)
+    return weights if turned is None else replace(weights, values=in_pairs(weights.values, turned))
+
+
+def _add_tensor(writer: GGUFWriter, name: str, weights: Weights, *, as_stored: bool) -> None:
+    """Vectors are float32 in every file."""
+    from gguf import GGMLQuantizationType
+
+    if as_stored and weights.values.ndim > 1 and weights.dtype != "F32":
+        kind = GGMLQuantizationType[weights.dtype]
+        writer.add_tensor(name, np.ascontiguousarray(weights.values).view(np.uint8), raw_dtype=kind)
+    else:
+        writer.add_tensor(name, np.ascontiguousarray(weights.float32()))
 
 
 def _rope_factors(config: Mapping[str, Any]) -> list[float] | None:

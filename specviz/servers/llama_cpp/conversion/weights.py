@@ -1,10 +1,11 @@
-"""The tensors of a Hugging Face folder as float32, one at a time."""
+"""The tensors of a Hugging Face folder, one at a time."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,24 @@ _STORED: dict[str, np.dtype[Any]] = {
 }
 
 
-def tensors(folder: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One tensor as it is stored; `dtype` is F32, F16 or BF16, whose `values` are its bits."""
+
+    dtype: str
+    values: NDArray[Any]
+
+    def float32(self) -> NDArray[np.float32]:
+        """Every bfloat16 and float16 value is a float32 value too: nothing is rounded."""
+        if self.dtype == "BF16":  # the upper half of a float32
+            return (self.values.astype(np.uint32) << 16).view(np.float32)
+        return self.values.astype(np.float32)
+
+
+def tensors(folder: Path) -> Iterator[tuple[str, Weights]]:
     """Name and values of every tensor in `*.safetensors`.
 
-    Every bfloat16 and float16 value is a float32 value too: nothing is rounded. Raises UsageError
-    where there is no such file, or one that is not whole.
+    Raises UsageError where there is no such file, or one that is not whole.
     """
     files = sorted(folder.glob("*.safetensors"))
     if not files:
@@ -36,7 +50,7 @@ def tensors(folder: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
             raise UsageError(f"{file} cannot be read ({error}): copy it again.") from error
 
 
-def _tensors_of(file: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
+def _tensors_of(file: Path) -> Iterator[tuple[str, Weights]]:
     """8 bytes: the header's size; the header, JSON; then the values, without gaps."""
     data = np.memmap(file, dtype=np.uint8, mode="r")
     size = int.from_bytes(data[:8].tobytes(), "little")
@@ -50,10 +64,5 @@ def _tensors_of(file: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
             raise ValueError(f"{name} is {about['dtype']}, not a plain float")
         if end > len(data) or end - begin != math.prod(about["shape"]) * stored.itemsize:
             raise ValueError(f"{name} is not complete")
-        yield name, _float32(data[begin:end].view(stored)).reshape(about["shape"])
-
-
-def _float32(values: NDArray[np.generic]) -> NDArray[np.float32]:
-    if values.dtype == np.uint16:  # bfloat16 is the upper half of a float32
-        return (values.astype(np.uint32) << 16).view(np.float32)
-    return values.astype(np.float32)
+        values = data[begin:end].view(stored).reshape(about["shape"])
+        yield name, Weights(about["dtype"], values)

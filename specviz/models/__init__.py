@@ -1,0 +1,10 @@
+"""Models that are here by a short name, without torch.
+
+names.py       Llama's weights under Hugging Face's names and GGUF's, and their order of rows
+from_gguf.py   a GGUF file as a Hugging Face folder
+tokenizer.py   the tokenizer of that file
+packaged.py    the model that comes as a Python package
+hub.py         models of the Hugging Face hub
+kept.py        folders in the cache: written once, found by name, removed
+listed.py      what is here, and which drafts fit
+"""
