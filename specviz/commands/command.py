@@ -61,11 +61,12 @@ def command(
     from specviz.deploy.files import write
     from specviz.deploy.frameworks import launch_of
     from specviz.deploy.request import Request
+    from specviz.models.kept import located
 
     launch = launch_of(
         Request(
             framework=framework,
-            model=model,
+            model=located(model),
             method=method,
             draft=draft,
             version=version,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from specviz.commands.options import model_folder
 from specviz.errors import UsageError
 
 
@@ -17,7 +18,12 @@ def convert(
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="The new folder.")],
     target: Annotated[
-        str | None, typer.Option(help="Folder of the head's target (default: the demo target).")
+        Any,
+        typer.Option(
+            parser=model_folder,
+            metavar="FOLDER",
+            help="Folder of the head's target, or smollm2 (default: the demo target).",
+        ),
     ] = None,
 ) -> None:
     """Write an EAGLE-3 head in the format of Speculators or SpecForge; it drafts the same."""
@@ -29,5 +35,5 @@ def convert(
     if wanted is None:
         names = " or ".join(one.casefold() for one in FORMATS)
         raise UsageError(f"There is no format {to}: write --to {names}.")
-    write(head.expanduser(), wanted, target or str(DEMO_TARGET), out.expanduser())
+    write(head.expanduser(), wanted, str(target or DEMO_TARGET), out.expanduser())
     typer.echo(f"{out} holds the head of {head.name} in the {wanted.value} format.")

@@ -6,11 +6,12 @@ sentence, source.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specviz.commands.options import JsonOption
+from specviz.commands.options import JsonOption, model_folder
 from specviz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,12 +22,20 @@ _MARKS = {True: "ok", False: "no", None: "–"}
 
 def doctor(
     draft: Annotated[
-        str | None,
-        typer.Option(help="Folder of a draft model or head, or a GGUF file, to check instead."),
+        Any,
+        typer.Option(
+            parser=model_folder,
+            metavar="FOLDER",
+            help="Folder of a draft model or head, or a GGUF file, to check instead.",
+        ),
     ] = None,
     target: Annotated[
-        str | None,
-        typer.Option(help="Its target: a folder or a GGUF file (default: the demo target)."),
+        Any,
+        typer.Option(
+            parser=model_folder,
+            metavar="FOLDER",
+            help="Its target: a folder, a GGUF file or smollm2 (default: the demo target).",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -42,20 +51,23 @@ def doctor(
     typer.echo(_report(as_json=as_json))
 
 
-def _check(draft: str, target: str | None, *, as_json: bool) -> None:
+def _check(draft: Path, target: Path | None, *, as_json: bool) -> None:
     """Print the findings about a pair; exits with 1 where one of them is refused."""
     import json
     from dataclasses import asdict
-    from pathlib import Path
 
     from specviz.checkpoints.check import check_pair
     from specviz.checkpoints.finding import Verdict
     from specviz.paths import DEMO_TARGET
 
-    target = target or str(DEMO_TARGET)
-    found = check_pair(Path(draft).expanduser(), Path(target).expanduser())
+    target = target or DEMO_TARGET
+    found = check_pair(draft, target)
     if as_json:
-        named = {"draft": draft, "target": target, "findings": [asdict(one) for one in found]}
+        named = {
+            "draft": str(draft),
+            "target": str(target),
+            "findings": [asdict(one) for one in found],
+        }
         typer.echo(json.dumps(named, indent=2, ensure_ascii=False))
     else:
         typer.echo("\n".join(_lines(found)))

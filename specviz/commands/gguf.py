@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from specviz.commands.options import model_folder
+
 
 def gguf(
-    folder: Annotated[Path, typer.Argument(help="A plain Llama in the format of Hugging Face.")],
+    folder: Annotated[
+        Any,
+        typer.Argument(parser=model_folder, help="A plain Llama in the format of Hugging Face."),
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="The file (default: FOLDER's name with .gguf, here)."),
     ] = None,
+    as_stored: Annotated[
+        bool,
+        typer.Option(
+            "--as-stored",
+            help="Keep bfloat16 and float16: half the size, but drafts change more greedy answers.",
+        ),
+    ] = False,
 ) -> None:
     """Write a Hugging Face Llama as a float32 GGUF file for llama.cpp.
 
@@ -24,5 +36,6 @@ def gguf(
     from specviz.servers.llama_cpp.conversion.gguf_file import write_gguf
 
     file = out or Path(f"{folder.resolve().name}.gguf")
-    write_gguf(folder, file)
-    print(f"{file}  {file.stat().st_size / 1e6:,.1f} MB, float32")
+    write_gguf(folder, file, as_stored=as_stored)
+    kept = "as stored" if as_stored else "float32"
+    print(f"{file}  {file.stat().st_size / 1e6:,.1f} MB, {kept}")

@@ -20,6 +20,16 @@ def _location(text: str) -> Any:
     return parse_location(text)
 
 
+def model_folder(name: str) -> Path:
+    """The folder (or GGUF file) of a model; a short name's is written now if it is not there.
+
+    Raises UsageError where the model cannot be had.
+    """
+    from specviz.models.kept import located
+
+    return Path(located(name, lambda text: typer.echo(text, err=True))).expanduser()
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"specviz {__version__}")
@@ -39,7 +49,7 @@ def version_option(
 
 ModelOption = Annotated[
     str | None,
-    typer.Option(help="Folder or name of the target model (default: the demo target)."),
+    typer.Option(help="Folder or name of the target model, or smollm2 (default: the demo target)."),
 ]
 DraftOption = Annotated[
     str | None,

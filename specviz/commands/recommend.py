@@ -22,7 +22,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specviz.commands.options import BenchmarkOption, DbOption, JsonOption, ServerOption
+from specviz.commands.options import (
+    BenchmarkOption,
+    DbOption,
+    JsonOption,
+    ServerOption,
+    model_folder,
+)
 from specviz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -88,7 +94,9 @@ def recommend(
     speedup: Annotated[float | None, typer.Option(help="Speed-up you have measured, ×.")] = None,
     benchmark: BenchmarkOption = None,
     server: ServerOption = None,
-    target: Annotated[str | None, typer.Option(help="Folder of the target model.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help="Folder of the target model, or smollm2.")
+    ] = None,
     draft: Annotated[str | None, typer.Option(help="Folder of the draft model.")] = None,
     context: Annotated[
         int, typer.Option(min=1, help="Context length: tokens per request.")
@@ -111,6 +119,7 @@ def recommend(
         raise UsageError("Give both --target and --draft, or neither.")
     checks: tuple[Check, ...] = ()
     if target is not None and draft is not None:
+        target, draft = str(model_folder(target)), str(model_folder(draft))
         checks, of_pair = _pair(target, draft, context, deployment_of(known, *facts))
         facts.append(of_pair)
     deployment = deployment_of(known, *facts)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
 from specviz.methods import record_of
+from specviz.models.kept import kept
 
 if TYPE_CHECKING:
     from specviz.engines.embedded.engine import EmbeddedEngine
@@ -40,7 +41,7 @@ def redraftable(config: RunConfig) -> RunConfig:
             "An attached server's models are not on this machine: measure each K instead."
         )
     for folder in (config.model, config.draft):
-        if folder and not Path(folder).is_dir():
+        if folder and not (kept(folder) or Path(folder).is_dir()):
             raise UsageError(f"Redrafting needs the models in a folder; {folder} is none.")
     # vLLM drafts chains, in the checkpoints' own dtype; its flags mean nothing to this engine
     options = config.options if is_embedded else {"shape": "chain", "dtype": "bfloat16"}

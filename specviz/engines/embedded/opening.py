@@ -25,6 +25,7 @@ from specviz.engines.embedded.verify import accept_typical
 from specviz.errors import UsageError
 from specviz.machine import git_revision, hardware_summary
 from specviz.methods import METHODS, Method
+from specviz.models.kept import located
 from specviz.paths import DEMO_TARGET
 
 KEPT_MODELS = 6
@@ -36,9 +37,17 @@ async def open_embedded(
 ) -> tuple[EmbeddedEngine, RunConfig]:
     """The engine of an arm and its completed configuration. Raises UsageError."""
     settle(parse_options(config.options), config.method or Method.BASELINE)
+    config = await asyncio.to_thread(with_folders, config, note)
     read_json(_folder(config), "config.json")
     note("loading the models")  # only where there is something to load
     return await asyncio.to_thread(open_engine, config)
+
+
+def with_folders(config: RunConfig, note: Callable[[str], None] = lambda text: None) -> RunConfig:
+    """The arm with the folders that short names of models stand for, written now if they are not
+    there. Raises UsageError."""
+    model, draft = (name and located(name, note) for name in (config.model, config.draft))
+    return replace(config, model=model, draft=draft)
 
 
 def open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
@@ -49,7 +58,7 @@ def open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
     unsupported model or a draft that does not fit.
     """
     with _OPENING:
-        return _open_engine(config)
+        return _open_engine(with_folders(config))
 
 
 def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:

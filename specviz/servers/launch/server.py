@@ -22,6 +22,7 @@ import psutil
 
 from specviz.checkpoints.check import first_refusal
 from specviz.errors import ServerStartFailed
+from specviz.models.kept import located
 from specviz.servers.launch import guard
 from specviz.servers.launch.launcher import HOST, ServerSpec
 
@@ -85,8 +86,9 @@ def start_server(
 
     `on_launch` gets its log, and `on_progress` what it does and for how long, about once a second.
     Raises ServerStartFailed with the server's own reason, or if `cancel` is set; nothing is left
-    running.
+    running. Raises UsageError for a short name of a model that cannot be had.
     """
+    spec = _with_folders(spec, on_progress)
     _check_models(spec)
     began_s = time.monotonic()
     server = _launch(spec, log_dir)
@@ -115,6 +117,12 @@ def free_port() -> int:
             if port not in _given_out:
                 _given_out.add(port)
                 return port
+
+
+def _with_folders(spec: ServerSpec, note: Callable[[str], None]) -> ServerSpec:
+    """With the folders that short names of models stand for, written now if they are not there."""
+    draft = spec.draft and located(spec.draft, note)
+    return replace(spec, model=located(spec.model, note), draft=draft)
 
 
 def _check_models(spec: ServerSpec) -> None:

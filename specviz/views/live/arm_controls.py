@@ -51,7 +51,7 @@ OWN_MODELS_HELP = (
     "Llama models in the format of Hugging Face, in folders of this machine, with a draft or head "
     "that fits. An empty field takes the demo model."
 )
-FOLDER_EXAMPLE = "/models/my-llama"
+FOLDER_EXAMPLE = "/models/my-llama, or smollm2"
 URL_EXAMPLE = "http://127.0.0.1:8000"
 
 _WIDTHS = [27, 22, 14, 59]
@@ -126,7 +126,7 @@ def _embedded_options(index: int, arm: ArmChoice) -> None:
 
 
 def _own_models(index: int, arm: ArmChoice) -> None:
-    """Folders on the app's machine, in place of the demo models."""
+    """Folders on the app's machine, or short names of models, in place of the demo models."""
     target, draft = st.columns(2, gap="small")
     target.text_input("Folder of the target", placeholder=FOLDER_EXAMPLE, **_common(index, "model"))
     if arm.needs_draft:

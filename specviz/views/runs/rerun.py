@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from specviz.config import UNSTORED_DTYPE, EngineKind, RunConfig, Sampling
 from specviz.methods import METHODS, Method
+from specviz.models.kept import kept
 from specviz.paths import DEMO_TARGET
 from specviz.views.shared.arm_choice import ASK, usual_shape
 
@@ -166,7 +167,7 @@ def _of_the_engine(config: RunConfig) -> list[str]:
         return [
             f"Only the name of the {noun}'s folder is stored: put its path in place of {name}."
             for noun, name in (("model", wanted.model), ("draft", wanted.draft))
-            if name and "/" not in name
+            if name and "/" not in name and not kept(name)
         ]
     found = []
     if wanted.server_url:

@@ -34,7 +34,7 @@ def start_server(pool: ServerPool) -> None:
     model = st.text_input(
         "Target model",
         placeholder="the demo family",
-        help="A folder on this machine, or a name on Hugging Face. Empty: the demo target.",
+        help="A folder here, smollm2, or a name on Hugging Face. Empty: the demo target.",
         key=key_of("start_model"),
     )
     left, right = st.columns([2, 1])

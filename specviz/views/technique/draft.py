@@ -12,6 +12,7 @@ from specviz.analysis.advisor.draft import Check, Load, Pair, check_pair, facts_
 from specviz.analysis.advisor.evidence import Evidence
 from specviz.engines.model_folder import read_pair
 from specviz.known_facts import acceptance_of_pair
+from specviz.models.kept import kept
 from specviz.paths import PROJECT_ROOT
 from specviz.store import Store
 from specviz.store.benchmarks.rows import BenchmarkRow
@@ -92,6 +93,8 @@ def _stamp(*names: str) -> tuple[float, ...]:
 
 
 def _path(name: str) -> str:
-    """Relative folders start at the project's."""
+    """Relative folders start at the project's; a model in the cache has its name alone."""
+    if folder := kept(name):
+        return str(folder)
     inside = PROJECT_ROOT / name
     return str(inside) if name and inside.is_dir() else name

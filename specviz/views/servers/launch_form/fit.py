@@ -12,6 +12,7 @@ from specviz.checkpoints.finding import Finding, Verdict
 from specviz.checkpoints.frameworks import ENGINES
 from specviz.deploy.frameworks import framework_of
 from specviz.deploy.request import Request
+from specviz.models.kept import kept
 from specviz.views.shared.caller import is_own_user
 from specviz.views.shared.text import escaped
 
@@ -26,7 +27,7 @@ def show_fit(request: Request) -> None:
     """Headers only: a form answers at once, however large the weights are."""
     if request.draft is None or not is_own_user():
         return
-    pair = [Path(name).expanduser() for name in (request.draft, request.model)]
+    pair = [kept(name) or Path(name).expanduser() for name in (request.draft, request.model)]
     if all(path.exists() for path in pair):
         found = check_pair(*pair, values=False)
         elsewhere = ENGINES - {framework_of(request.framework, request.backend).title}
