@@ -360,8 +360,8 @@ def plan(place: Place) -> Path:
 
 SEED = 20261126
 MOMENTS = {
-    "run": 40, "bench": 25, "import_parquet": 25, "import_lines": 20, "export": 30, "query": 25,
-    "migration": 15, "serve": 10, "verify": 10,
+    "run": 40, "bench": 25, "import_parquet": 25, "import_lines": 20, "export": 30, "query": 30,
+    "migration": 15, "serve": 10, "verify": 5,
 }  # fmt: skip
 """Interruptions by command: 200."""
 
