@@ -56,9 +56,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
             return benchmark_id
 
         no_gpu = "2 × EPYC, 23 GiB, no GPU"
-        sweep = measured("Sweep", SWEEP, "[1]", 4, no_gpu)
+        sweep = measured("Sweep", SWEEP, "[1]", 6, no_gpu)
         grid = measured(
-            "Grid", EAGLE3.format(3), "[1, 4]", 4, "8 × Xeon, 99 GiB, 2 × NVIDIA H200 (141 GiB)"
+            "Grid", EAGLE3.format(3), "[1, 4]", 6, "8 × Xeon, 99 GiB, 2 × NVIDIA H200 (141 GiB)"
         )
         newest = measured("Newest", EAGLE3.format(3), "[1]", 2, no_gpu)
     with running_app(APPS / "embedded.py", folder / "app.log", SPECVIZ_STORE=str(store)) as url:
@@ -67,11 +67,11 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 def test_k_opens_the_sweep_by_its_id_and_former_links_still_work(page: Page, app: App) -> None:
     page.goto(f"{app.url}/k", wait_until="commit")
-    why = page.get_by_text("The most informative of 3: 3 Ks next to plain decoding, 16 requests")
+    why = page.get_by_text("The most informative of 3: 3 Ks next to plain decoding, 24 requests")
     expect(why).to_be_visible(timeout=SLOW_MS)
     expect(page).to_have_url(re.compile(f"k_benchmark={app.sweep}"))
     expect(page.get_by_test_id("stMetric").nth(1)).to_contain_text(
-        re.compile(r"K \d, compared with plain decoding.*output"), timeout=SLOW_MS
+        re.compile(r"faster output \(\d\.\d\d to \d\.\d\d\)"), timeout=SLOW_MS
     )
     label = quote(f"A former name · 22 Nov 12:00 · {app.newest[:6]}")
     page.goto(f"{app.url}/k?k_benchmark={label}", wait_until="commit")
