@@ -45,6 +45,9 @@ make_venv() {
     fi
 }
 
+# as pip does: else the first start of everything compiles what it imports
+export UV_COMPILE_BYTECODE=1
+
 from_lock() { # --no-deps: the lock is complete, and leaves out what breaks the CPU build
     if [[ $uv ]]; then
         "$uv" pip install --python "$mine" --no-deps "$@"

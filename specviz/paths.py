@@ -17,6 +17,6 @@ DEMO_DRAFT = MODELS / "demo-draft"
 
 
 def cache_folder(kind: str) -> Path:
-    """Where files of one kind are kept that can be made again; the folder may not exist yet."""
+    """The folder of files of one kind that can be made again; it may not exist yet."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "specviz" / kind

@@ -11,6 +11,7 @@ Where torch is not installed, the files that import it are skipped.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -50,6 +51,17 @@ def pytest_configure(config: pytest.Config) -> None:
     chosen = re.search(r"(?<!not )\b(slow|long|hypothesis)\b", config.option.markexpr)
     if chosen and not config.getoption("--hypothesis-profile"):
         settings.load_profile("thorough")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Nothing that collection makes is garbage: looking through it takes a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -33,7 +33,7 @@ KEPT = {
     "import": "each file is imported as a whole or not at all, so import them again",
     "export": "no incomplete file is left",
 }
-"""What follows "Stopped" where a command was stopped."""
+"""The rest of the sentence that begins with "Stopped", by command."""
 
 _pipe: int | None = None
 _came: list[int] = []
@@ -68,7 +68,7 @@ def open_closed_streams() -> None:
 def exit_code(command: Callable[[list[str]], int], arguments: list[str]) -> int:
     """Run a command and return its exit code; a sentence says why it did not end well.
 
-    What nobody foresaw passes through.
+    An error that nobody foresaw passes through.
     """
     try:
         try:
@@ -86,7 +86,7 @@ def exit_code(command: Callable[[list[str]], int], arguments: list[str]) -> int:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process. Whoever pressed Ctrl-C twice does not wait for threads either."""
+    """End the process, without waiting for threads if Ctrl-C was pressed twice."""
     if len(_came) > 1 and threading.active_count() > 1:
         os._exit(code)
     sys.exit(code)
@@ -156,7 +156,7 @@ def _as_ctrl_c(number: int, frame: FrameType | None) -> None:
 
 
 def _interrupt_again(found: Any) -> None:
-    """Where an interrupt came in a destructor or a callback, Python prints it and goes on."""
+    """Send another: Python prints one that came in a destructor or a callback, and goes on."""
     if isinstance(found.exc_value, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
     else:

@@ -44,7 +44,7 @@ def kept(name: str) -> Path | None:
 
 
 def place_of(name: str) -> Path:
-    """Where a model of this name is, or will be."""
+    """The folder that a model of this name is in, or will be."""
     return cache_folder("models") / (NAME if name.casefold() == NAME else name)
 
 
@@ -123,7 +123,7 @@ def _write(folder: Path, fill: Fill, *, resumes: bool) -> None:
 
 
 def _fresh(folder: Path) -> Path:
-    """Where a folder is prepared."""
+    """The folder's place while it is written."""
     return folder.with_name(f".{folder.name}.new")
 
 

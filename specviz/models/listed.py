@@ -39,7 +39,7 @@ class Listed:
 
 
 def list_models() -> list[Listed]:
-    """What is here, and what can be written without a network; targets know which drafts fit."""
+    """The models here and those that need no network, targets with the drafts that fit them."""
     folders = {name: kept.place_of(name) for name in (packaged.NAME, *kept.names())}
     shipped = sorted(file.parent for file in MODELS.glob("*/config.json"))
     folders |= {folder.name: folder for folder in shipped}

@@ -80,6 +80,7 @@ def test_no_page_has_a_violation_of_ours(
     assert violations(page) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [pytest.param(640, marks=pytest.mark.slow), 1280])
 def test_no_state_has_a_violation_of_ours(page: Page, url: str, theme: str, width: int) -> None:
     judged(page, theme, width)

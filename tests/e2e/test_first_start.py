@@ -91,6 +91,7 @@ def test_every_page_has_a_heading_no_violation_and_the_sample(page: Page, app: A
             expect(label(page)).to_be_visible()
 
 
+@pytest.mark.slow
 def test_it_is_hidden_with_a_click_and_comes_back_with_one(page: Page, app: App) -> None:
     page.set_viewport_size({"width": 768, "height": 900})
     page.goto(f"{app.url}/k")

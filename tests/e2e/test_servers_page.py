@@ -107,6 +107,7 @@ def test_a_server_that_starts_shows_its_log_and_can_be_stopped(page: Page, bare_
     expect(row).to_have_count(0, timeout=SLOW_MS)
 
 
+@pytest.mark.slow
 def test_a_command_next_to_the_app_configures_a_proxy(
     app_url: str, store_path: Path, tmp_path: Path
 ) -> None:

@@ -190,13 +190,22 @@ QUERY = ("query", "SELECT run_id FROM runs")
         pytest.param(
             "before('specviz.store.file.database', '_held_by_the_file', ctrl_c_in_duckdb)",
             id="while the database opens",
+            marks=pytest.mark.slow,
         ),
-        pytest.param("before('specviz.commands.query', '_answer', ctrl_c)", id="in Python"),
+        pytest.param(
+            "before('specviz.commands.query', '_answer', ctrl_c)",
+            id="in Python",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             "before('specviz.store.sql.process', 'SqlProcess.receive', ctrl_c)",
             id="while the query's process answers",
         ),
-        pytest.param("before('specviz.commands.query', '_print', ctrl_c)", id="while printing"),
+        pytest.param(
+            "before('specviz.commands.query', '_print', ctrl_c)",
+            id="while printing",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             "before('specviz.commands.query', '_answer', ctrl_c_in_a_destructor)",
             id="in a destructor, where Python goes on",
@@ -227,17 +236,19 @@ def test_a_command_that_is_done_is_not_stopped_any_more(commands: Commands, plac
 @pytest.mark.parametrize(
     ("name", "first"),
     [
-        (
+        pytest.param(
             "all.zip",
             "before('specviz.store.exchange.parquet_file', 'check_tables', ctrl_c_in_duckdb)",
+            marks=pytest.mark.slow,
         ),
         (
             "all.zip",
             "before('specviz.store.exchange.importing', 'with_current_names', ctrl_c_in_duckdb)",
         ),
-        (
+        pytest.param(
             "all.jsonl",
             "before('specviz.store.exchange.importing', 'stage_lines', ctrl_c_in_duckdb)",
+            marks=pytest.mark.slow,
         ),
         ("all.jsonl", "before('specviz.store.file.writer', 'Writer._commit', ctrl_c)"),
     ],
@@ -260,7 +271,10 @@ def test_an_import_calls_no_file_damaged(
 @pytest.mark.parametrize(
     "first",
     [
-        "before('specviz.store.exchange.exporting', 'selected', ctrl_c_in_duckdb)",
+        pytest.param(
+            "before('specviz.store.exchange.exporting', 'selected', ctrl_c_in_duckdb)",
+            marks=pytest.mark.slow,
+        ),
         "before('specviz.store.exchange.exporting', 'zip_folder', ctrl_c)",
     ],
     ids=["reading", "writing"],
@@ -302,6 +316,7 @@ def test_a_benchmark_is_cancelled_and_can_go_on(commands: Commands, place: Place
     assert again.threads == ["MainThread"]
 
 
+@pytest.mark.slow
 @needs_torch
 def test_a_second_ctrl_c_waits_for_no_thread(commands: Commands, place: Place) -> None:
     """A model that loads for ten minutes cannot be told to stop."""
@@ -320,7 +335,7 @@ before('specviz.engines.embedded.opening', 'open_engine', ctrl_c_again)
 
 
 @needs_torch
-@pytest.mark.parametrize("method", ["draft_model", "mirror"])
+@pytest.mark.parametrize("method", [pytest.param("draft_model", marks=pytest.mark.slow), "mirror"])
 def test_a_run_leaves_no_thread(commands: Commands, place: Place, method: str) -> None:
     ended = stopped(
         commands, place, "run", "--prompt", "Hello", "--method", method, "--max-tokens", "8",
@@ -330,6 +345,7 @@ def test_a_run_leaves_no_thread(commands: Commands, place: Place, method: str) -
     assert ended.threads == ["MainThread"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

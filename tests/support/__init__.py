@@ -1,1 +1,1 @@
-"""What tests share: samples, stand-ins, servers, and the apps and programs that tests start."""
+"""Helpers of the tests: samples, stand-ins, servers, and the apps and programs that tests start."""

@@ -21,7 +21,7 @@ NOT_FADED = """document.addEventListener('DOMContentLoaded', () => {
   style.textContent = '[data-stale] { opacity: 1 !important; transition: none !important; }';
   document.head.append(style);
 })"""
-"""What a run that takes long is about to replace fades, which is Streamlit's."""
+"""Streamlit fades the elements that a long run is about to replace."""
 
 
 def judged(page: Page, theme: str, width: int = 1280) -> Page:
@@ -34,7 +34,7 @@ def judged(page: Page, theme: str, width: int = 1280) -> Page:
 
 
 def violations(page: Page) -> list[str]:
-    """What axe finds once the script has run, without what is Streamlit's own."""
+    """The findings of axe once the script has run, without those that are Streamlit's own."""
     settled(page)
     return found_by_axe(page)
 

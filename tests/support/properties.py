@@ -6,5 +6,5 @@ from hypothesis import settings
 
 
 def share(part: float) -> settings:
-    """Of the profile's examples, where one is expensive."""
+    """A share of the profile's examples, for a property whose examples are expensive."""
     return settings(max_examples=max(1, round(part * settings().max_examples)))

@@ -13,7 +13,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", autouse=True)
 def own_cache(cache: Path) -> Iterator[None]:
-    """What earlier runs have left in the user's cache says nothing here."""
+    """An empty cache: what earlier runs left in the user's says nothing here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(cache))
         yield

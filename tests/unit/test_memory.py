@@ -153,7 +153,7 @@ def printed(program: str, **variables: str) -> Any:
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
-    """What a process of the app says of its memory."""
+    """The memory of a process of the app, as it says itself."""
     folder = tmp_path_factory.mktemp("app")
     with open_store(made(folder / "runs.duckdb")) as store:
         store.write(hide_sample, datetime(2026, 11, 1, tzinfo=UTC))  # nothing of it is worked out
@@ -189,7 +189,7 @@ def test_what_threads_freed_in_arrow_is_returned(in_app: bool) -> None:
 
 
 class Info(ctypes.Structure):
-    """What glibc's `mallinfo2` gives; `allocated` is in bytes."""
+    """The result of glibc's `mallinfo2`; `allocated` is in bytes."""
 
     _fields_ = [
         (name, ctypes.c_size_t)

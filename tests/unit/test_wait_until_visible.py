@@ -1,4 +1,4 @@
-"""What the benchmarks time pages with: it looks every few milliseconds."""
+"""The wait with which benchmarks time pages looks every few milliseconds."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 def faster_dtype(folder: Path) -> Dtype:
     """The dtype in which a step of plain decoding and one of verification take less time together.
 
-    Of a CPU. Raises UsageError for a model that cannot be loaded.
+    It is measured on the CPU. Raises UsageError for a model that cannot be loaded.
     """
     file = cache_folder("dtype") / f"{folder.name}-{_key(folder)}.json"
     try:
@@ -80,7 +80,7 @@ def step_times_ms(models: dict[Dtype, Llama]) -> dict[Dtype, float]:
 
 
 def _key(folder: Path) -> str:
-    """Of all that decides which kernels compute: home folders are shared by different machines."""
+    """Hash of all that decides which kernels compute: different machines share home folders."""
     found = hashlib.sha256((folder / "config.json").read_bytes())
     settings = [os.environ.get(name) for name in _CHOOSES_KERNELS]
     found.update(

@@ -20,7 +20,7 @@ class Linear:
 
     On a CPU the weight is laid out once in the order in which the compiled kernels (`product`) or
     oneDNN read it: products of a few rows are then about twice as fast
-    (`benchmarks/embedded_speed/`). Where neither has a layout, torch's own product is used.
+    (`benchmarks/embedded_speed/`). A type for which neither has a layout gets torch's own product.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
@@ -40,7 +40,8 @@ class Linear:
             return self.product(x)
         if self.laid_out:
             n = x.shape[0]
-            x = functional.pad(x, (0, 0, 0, _computed_rows(n, x.dtype) - n))
+            if missing := _computed_rows(n, x.dtype) - n:
+                x = functional.pad(x, (0, 0, 0, missing))
             out: Tensor = torch.ops.mkldnn._linear_pointwise(
                 x, self._weight, self._bias, "none", [], ""
             )

@@ -37,28 +37,25 @@ async def open_embedded(
 ) -> tuple[EmbeddedEngine, RunConfig]:
     """The engine of an arm and its completed configuration. Raises UsageError."""
     settle(parse_options(config.options), config.method or Method.BASELINE)
-    config = await asyncio.to_thread(with_folders, config, note)
-    read_json(_folder(config), "config.json")
-    note("loading the models")  # only where there is something to load
-    return await asyncio.to_thread(open_engine, config)
+    return await asyncio.to_thread(open_engine, config, note)
 
 
-def with_folders(config: RunConfig, note: Callable[[str], None] = lambda text: None) -> RunConfig:
-    """The arm with the folders that short names of models stand for, written now if they are not
-    there. Raises UsageError."""
-    model, draft = (name and located(name, note) for name in (config.model, config.draft))
-    return replace(config, model=model, draft=draft)
-
-
-def open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
+def open_engine(
+    config: RunConfig, note: Callable[[str], None] = lambda text: None
+) -> tuple[EmbeddedEngine, RunConfig]:
     """The engine that `config` asks for, and the configuration completed with what it uses.
 
+    A model under a short name is written into the cache if it is not there; `note` gets that.
     Engines are opened one at a time: two threads cannot import transformers at once, and the
     second engine finds the first one's models loaded. Raises UsageError for an unknown option, an
     unsupported model or a draft that does not fit.
     """
+    model, draft = (name and located(name, note) for name in (config.model, config.draft))
+    config = replace(config, model=model, draft=draft)
+    read_json(_folder(config), "config.json")
+    note("loading the models")  # only if there is something to load
     with _OPENING:
-        return _open_engine(with_folders(config))
+        return _open_engine(config)
 
 
 def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:

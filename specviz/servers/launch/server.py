@@ -88,7 +88,8 @@ def start_server(
     Raises ServerStartFailed with the server's own reason, or if `cancel` is set; nothing is left
     running. Raises UsageError for a short name of a model that cannot be had.
     """
-    spec = _with_folders(spec, on_progress)
+    model, draft = (name and located(name, on_progress) for name in (spec.model, spec.draft))
+    spec = replace(spec, model=model or spec.model, draft=draft)
     _check_models(spec)
     began_s = time.monotonic()
     server = _launch(spec, log_dir)
@@ -117,12 +118,6 @@ def free_port() -> int:
             if port not in _given_out:
                 _given_out.add(port)
                 return port
-
-
-def _with_folders(spec: ServerSpec, note: Callable[[str], None]) -> ServerSpec:
-    """With the folders that short names of models stand for, written now if they are not there."""
-    draft = spec.draft and located(spec.draft, note)
-    return replace(spec, model=located(spec.model, note), draft=draft)
 
 
 def _check_models(spec: ServerSpec) -> None:

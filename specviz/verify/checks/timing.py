@@ -11,8 +11,8 @@ from specviz.verify.finding import Figure, Finding, Outcome
 NAME, TITLE = "timing", "Times agree with the server's own"
 
 ALLOWED_MS, ALLOWED_SHARE = 20.0, 0.1
-"""What client and server may add to a request on a machine with nothing else to do, beside a round
-trip between them."""
+"""The most that client and server may add to a request on a machine with nothing else to do,
+beside a round trip between them."""
 CLOCKS_MS, CLOCKS_SHARE = 2.0, 0.001
 """The server's interval lies inside the client's, but for what rounding does, and for a clock that
 is being set: by at most 0.05 % (adjtimex)."""

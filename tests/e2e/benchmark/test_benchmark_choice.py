@@ -65,6 +65,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         yield App(url, sweep, grid, newest)
 
 
+@pytest.mark.slow
 def test_k_opens_the_sweep_by_its_id_and_former_links_still_work(page: Page, app: App) -> None:
     page.goto(f"{app.url}/k", wait_until="commit")
     why = page.get_by_text("The most informative of 3: 3 Ks next to plain decoding, 24 requests")

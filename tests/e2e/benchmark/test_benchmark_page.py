@@ -90,7 +90,7 @@ COUNT_SUMMARIES = """() => {
 
 
 def test_a_plan_is_typed_as_a_form_and_as_text(page: Page, app_url: str) -> None:
-    """What it amounts to is said, what is typed is kept, and what is no plan is named."""
+    """The page says what a plan amounts to, keeps what is typed, and names what is no plan."""
     page.goto(app_url)
     summary = page.get_by_text(re.compile("= 162 requests; 3 servers are started"))
     expect(summary).to_be_visible(timeout=SLOW_MS)

@@ -199,7 +199,7 @@ def test_the_draft_check_then_five_questions(page: Page, app: App) -> None:
 
 
 def answer_four(page: Page) -> None:
-    """Of the five questions, one at a time."""
+    """The five questions, one at a time."""
     asked(page, 1, "gpu_utilization")
     busy = page.get_by_label("GPU in use, %")
     busy.fill("30")

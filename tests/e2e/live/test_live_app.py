@@ -86,6 +86,7 @@ def test_one_click_to_the_first_coloured_token_and_the_run_is_stored(
     expect(page.locator(".pane .box.accepted").first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_llama_cpp_is_started_by_run_and_counts_every_step(page: Page, app_url: str) -> None:
     start_run(page, app_url, LLAMA_CPP, tokens=32)
     wait_until_finished(page, 2)

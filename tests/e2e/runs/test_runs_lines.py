@@ -38,6 +38,7 @@ def test_runs_started_together_are_one_line_that_opens_side_by_side(
     expect(page.get_by_role("heading", name="medusa")).to_contain_text("against")
 
 
+@pytest.mark.slow
 def test_a_prompt_opens_to_its_runs_and_back(page: Page, runs_url: str) -> None:
     page.goto(runs_url)
     lines(page, 5)

@@ -38,6 +38,7 @@ def open_section(page: Page, name: str) -> None:
     page.get_by_test_id("stButtonGroup").first.get_by_text(name, exact=True).click()
 
 
+@pytest.mark.slow
 def test_a_clicked_step_has_its_tree_and_a_link_that_opens_it_where_the_run_was_imported(
     page: Page, runs_url: str, imported_url: str
 ) -> None:

@@ -58,6 +58,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.slow
 def test_it_opens_and_says_the_same_of_a_step_everywhere(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/runs?group=group")
     expect(page).to_have_title("Runs · specviz", timeout=40_000)

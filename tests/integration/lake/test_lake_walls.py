@@ -78,6 +78,7 @@ READER = "CREATE ROLE reader LOGIN PASSWORD 'only reads'; " + (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reader",
     [pytest.param("", marks=pytest.mark.slow), "user=reader password='only reads'"],
@@ -120,6 +121,7 @@ def test_without_the_guard_the_process_reads_and_sees_no_password(
                 connection.execute(shadow)
 
 
+@pytest.mark.slow
 def test_without_the_guard_most_doors_are_closed_too(shared: Store, files: Path) -> None:
     for sql in (
         "ATTACH '/tmp/other.duckdb'",

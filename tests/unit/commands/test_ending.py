@@ -91,9 +91,20 @@ def test_what_is_not_utf_8_is_wrong_usage(
 
 
 @has_full
-@pytest.mark.parametrize("line", ['"$@" > /dev/full', 'PYTHONUNBUFFERED=1 "$@" > /dev/full'])
 @pytest.mark.parametrize(
-    "arguments", [("query", "FROM range(9999)", "--json"), ("command", "--help"), ("--version",)]
+    "line",
+    [
+        '"$@" > /dev/full',
+        pytest.param('PYTHONUNBUFFERED=1 "$@" > /dev/full', marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("query", "FROM range(9999)", "--json"),
+        pytest.param(("command", "--help"), marks=pytest.mark.slow),
+        ("--version",),
+    ],
 )
 def test_a_full_disk_behind_the_output(line: str, arguments: tuple[str, ...], db: Path) -> None:
     words = (*arguments, "--db", db) if arguments[0] == "query" else arguments

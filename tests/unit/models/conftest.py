@@ -11,7 +11,7 @@ from tests.support.models.tiny_package import write_tiny_package
 
 @pytest.fixture
 def kept_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where models are kept; the package is found in place of the installed one."""
+    """The models' folder in the cache; the package is found in place of the installed one."""
     write_tiny_package(tmp_path / "site")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

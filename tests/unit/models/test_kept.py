@@ -158,7 +158,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, download: Download) -> None:
 
 
 def put(folder: Path) -> str:
-    """What a download leaves: the folder, and its own notes."""
+    """Leave what a download leaves: the folder, and its own notes."""
     (folder / ".cache" / "huggingface").mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps({"model_type": "llama"}))
     (folder / "model.safetensors").write_bytes(b"")

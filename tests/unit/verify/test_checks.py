@@ -198,7 +198,7 @@ PARTED, ENDED = (11, 12, 13, 77), (11, 12, 13)
 
 
 def several(parted: int, rounding: Rounding, ids: tuple[int, ...] = PARTED) -> Finding:
-    """Of ten answers so many part at a gap of 0.1."""
+    """The check of ten answers, so many of which part at a gap of 0.1."""
     baseline = [*of(plain(ids)) * parted, *of(plain()) * (10 - parted)]
     return greedy("greedy", "Greedy answers", baseline, of(traced()) * 10, rounding)
 
@@ -307,8 +307,8 @@ def test_a_busy_machine_is_no_wrong_clock() -> None:
 def test_a_sound_server_never_fails_however_long_either_side_waits(
     requests: list[tuple[float, float, float, float]], waits_s: float
 ) -> None:
-    """Whatever waits inside the server's interval or outside of it, round trips wait too: a tenth
-    as long, once."""
+    """Round trips wait with everything that waits inside the server's interval or outside of it: a
+    tenth as long, once."""
     server = tuple(RequestTimes(1, ttft, ttft + decode) for ttft, decode, _, _ in requests)
     client = tuple(
         RequestTimes(1, own.ttft_s + waits_s * share / 5, own.e2el_s + waits_s * other / 5)

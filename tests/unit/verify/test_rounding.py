@@ -15,7 +15,7 @@ Rng = np.random.Generator
 Shape = tuple[int, int]
 
 SIZES = [1e-5, 0.03, 0.3]
-"""Of float32, bfloat16 and 8-bit floats, in log-probability."""
+"""Those of float32, bfloat16 and 8-bit floats, in log-probability."""
 SHAPE = (12, 48)
 """Answers, tokens of each."""
 

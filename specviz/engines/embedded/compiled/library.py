@@ -100,8 +100,8 @@ def _compiler() -> str | None:
 
 
 def fingerprint() -> str:
-    """Of the source, the compiler, if there is one, and the processor: homes are shared by
-    different machines."""
+    """Hash of the source, the compiler, if there is one, and the processor: different machines
+    share home folders."""
     compiler = _compiler()
     built = f"{FLAGS} {compiler} {os.stat(compiler).st_mtime_ns}" if compiler else ""
     found = hashlib.sha256(SOURCE.read_bytes())

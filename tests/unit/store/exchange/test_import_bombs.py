@@ -189,6 +189,7 @@ def test_a_limit_that_is_no_number(
         refused(empty, path, f"SPECVIZ_IMPORT_GIB must be a number of GiB, not '{text}'")
 
 
+@pytest.mark.slow
 def test_an_own_export_beyond_the_limit_is_taken_with_a_higher_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
