@@ -15,6 +15,7 @@ import gc
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Generator, Iterator
@@ -48,6 +49,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # as in a shell's background job; the commands that tests start would ignore Ctrl-C too
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     chosen = re.search(r"(?<!not )\b(slow|long|hypothesis)\b", config.option.markexpr)
     if chosen and not config.getoption("--hypothesis-profile"):
         settings.load_profile("thorough")

@@ -42,7 +42,7 @@ class Capabilities:
     `counts_tokens`: every chunk says how many tokens were emitted, drafted and accepted so far, so
     that steps are known as they come. `runner`: vLLM's model runner, "v1" or "v2". `hidden`: why a
     trace lacks some of the server's decisions, one sentence per reason. `follows_policy`: requests
-    may ask for a K of their own.
+    may ask for a K of their own. `slots`: how many requests it answers at once.
     """
 
     version: str | None = None
@@ -61,6 +61,7 @@ class Capabilities:
     runner: str | None = None
     hidden: tuple[str, ...] = ()
     follows_policy: bool = False
+    slots: int | None = None
 
     @property
     def expected_fidelity(self) -> Fidelity:

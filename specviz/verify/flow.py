@@ -14,7 +14,7 @@ from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPool
 from specviz.verify.asking import Note, Size, ask_baseline, ask_speculating
 from specviz.verify.checks.counts import counts
-from specviz.verify.checks.greedy import greedy
+from specviz.verify.checks.greedy import greedy, own_rounding
 from specviz.verify.checks.identity import identity
 from specviz.verify.checks.runner import runner
 from specviz.verify.checks.sampled import sampled
@@ -24,7 +24,6 @@ from specviz.verify.checks.verdicts import verdicts
 from specviz.verify.checks.verifier import verifier
 from specviz.verify.evidence import Answered, Speculated
 from specviz.verify.finding import Finding
-from specviz.verify.rounding import measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ def findings(plain: Answered, found: Speculated, size: Size) -> Iterator[Finding
     other = found.answered
     held_out = slice(size.prompts)
     unusual = slice(size.prompts, None)
-    rounding = measured([(one.gaps, one.moves) for one in plain.greedy])
+    rounding = own_rounding(plain)
     yield identity(plain.server, other.server)
     yield runner(plain.server, other.server)
     yield verifier(other.server)

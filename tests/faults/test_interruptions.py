@@ -81,6 +81,8 @@ class AsImported:
             self.act()
 """
 
+SLOW = pytest.mark.slow
+
 PLAN = """
 name = "stopped"
 warmup = 0
@@ -188,23 +190,8 @@ QUERY = ("query", "SELECT run_id FROM runs")
             "before('specviz.store.store', 'apply', ctrl_c_in_duckdb)", id="while migrating"
         ),
         pytest.param(
-            "before('specviz.store.file.database', '_held_by_the_file', ctrl_c_in_duckdb)",
-            id="while the database opens",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            "before('specviz.commands.query', '_answer', ctrl_c)",
-            id="in Python",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
             "before('specviz.store.sql.process', 'SqlProcess.receive', ctrl_c)",
             id="while the query's process answers",
-        ),
-        pytest.param(
-            "before('specviz.commands.query', '_print', ctrl_c)",
-            id="while printing",
-            marks=pytest.mark.slow,
         ),
         pytest.param(
             "before('specviz.commands.query', '_answer', ctrl_c_in_a_destructor)",
@@ -239,7 +226,7 @@ def test_a_command_that_is_done_is_not_stopped_any_more(commands: Commands, plac
         pytest.param(
             "all.zip",
             "before('specviz.store.exchange.parquet_file', 'check_tables', ctrl_c_in_duckdb)",
-            marks=pytest.mark.slow,
+            marks=SLOW,
         ),
         (
             "all.zip",
@@ -248,7 +235,7 @@ def test_a_command_that_is_done_is_not_stopped_any_more(commands: Commands, plac
         pytest.param(
             "all.jsonl",
             "before('specviz.store.exchange.importing', 'stage_lines', ctrl_c_in_duckdb)",
-            marks=pytest.mark.slow,
+            marks=SLOW,
         ),
         ("all.jsonl", "before('specviz.store.file.writer', 'Writer._commit', ctrl_c)"),
     ],
@@ -273,7 +260,7 @@ def test_an_import_calls_no_file_damaged(
     [
         pytest.param(
             "before('specviz.store.exchange.exporting', 'selected', ctrl_c_in_duckdb)",
-            marks=pytest.mark.slow,
+            marks=SLOW,
         ),
         "before('specviz.store.exchange.exporting', 'zip_folder', ctrl_c)",
     ],
@@ -335,7 +322,7 @@ before('specviz.engines.embedded.opening', 'open_engine', ctrl_c_again)
 
 
 @needs_torch
-@pytest.mark.parametrize("method", [pytest.param("draft_model", marks=pytest.mark.slow), "mirror"])
+@pytest.mark.parametrize("method", [pytest.param("draft_model", marks=SLOW), "mirror"])
 def test_a_run_leaves_no_thread(commands: Commands, place: Place, method: str) -> None:
     ended = stopped(
         commands, place, "run", "--prompt", "Hello", "--method", method, "--max-tokens", "8",

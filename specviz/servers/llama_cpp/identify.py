@@ -60,6 +60,7 @@ async def identify(get: Get) -> Capabilities | None:
         k=_k(tags),
         verifier=SYNTHETIC if tags.get(VERIFIER_TAG) == SYNTHETIC_RULE else None,
         counts_tokens=speculates is not False,
+        slots=_total_slots(props),
     )
 
 
@@ -69,6 +70,13 @@ def _version(props: Mapping[str, Any], tags: Mapping[str, str]) -> str | None:
     except MalformedReply:
         return None
     return tags.get(BUILD_TAG) if build == UNKNOWN_BUILD else build
+
+
+def _total_slots(props: Mapping[str, Any]) -> int | None:
+    try:
+        return checked.count(props.get("total_slots"), "total_slots", 1)
+    except MalformedReply:
+        return None
 
 
 def _slots(page: str | None) -> Iterator[dict[str, Any]]:

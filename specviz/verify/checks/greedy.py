@@ -8,9 +8,9 @@ from math import inf
 
 from specviz.analysis.lossless import compare
 from specviz.analysis.text import counted
-from specviz.verify.evidence import Greedy
+from specviz.verify.evidence import Answered, Greedy
 from specviz.verify.finding import Figure, Finding, Outcome
-from specviz.verify.rounding import Rounding
+from specviz.verify.rounding import Rounding, measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,14 @@ class Compared:
     gap: float | None = None
 
 
+def own_rounding(baseline: Answered) -> Rounding | None:
+    """The baseline's rounding, None if it is not known: one slot computes every answer alone, twice
+    in the same way."""
+    if baseline.server.capabilities.slots == 1:
+        return None
+    return measured([(one.gaps, one.moves) for one in baseline.greedy])
+
+
 def greedy(
     name: str,
     title: str,
@@ -34,14 +42,17 @@ def greedy(
     speculating: Sequence[Greedy],
     rounding: Rounding | None,
 ) -> Finding:
-    """Both in the order of the same prompts. `rounding`: the baseline's own, None where it reports
-    no log-probabilities. Another model parts where the baseline is sure, too often or too soon.
+    """Both in the order of the same prompts. `rounding`: the baseline's own, None if it is not
+    known. Another model parts where the baseline is sure, too often or too soon.
     """
     found = [compared(*pair) for pair in zip(baseline, speculating, strict=True)]
     equal = sum(one.parted is None for one in found)
     gaps = gaps_parted(found)
-    wrong = [gap for gap in gaps if not most_parted(found, rounding, gap)]
-    tied, unknown = len(gaps) - len(wrong), len(found) - equal - len(gaps)
+    wrong = [
+        gap for gap in gaps if gap == inf or (rounding and not most_parted(found, rounding, gap))
+    ]
+    tied = len(gaps) - len(wrong) if rounding else 0
+    unknown = len(found) - equal - len(wrong) - tied
     tokens = sum(len(other.trace.emitted) for other in speculating)
     figures: dict[str, Figure] = {
         "answers": len(found),
@@ -62,31 +73,42 @@ def greedy(
             "rounding_moved": rounding.moved,
             "rounding_positions": rounding.positions,
         }
-        most = most_parted(found, rounding)
-        expected["near_ties"] = f"at most {most}"
-        own = (
-            f" The baseline's own rounding moved {rounding.moved:,} of {rounding.positions:,} "
-            f"log-probabilities, by {rounding.size:.2g}: up to there it parts at most {most}."
-        )
+        expected["near_ties"] = f"at most {most_parted(found, rounding)}"
+        own = f"{_own(found, rounding)}."
     if wrong:
         first = next(one.parted for one in found if one.gap in wrong)
         sentence = f"{said}, {len(wrong)} parted. The first: {first}.{own}"
         return Finding(name, title, Outcome.FAILS, sentence, figures, expected)
-    if crowd := excess(found, rounding):
+    if rounding and (crowd := excess(found, rounding)):
         number, width = crowd
         sentence = (
-            f"{said}: too many for rounding, which parts at most "
-            f"{most_parted(found, rounding, width)} at gaps of {width:.2g} or more, as of {number} "
-            f"here. The models, or the kinds of hardware, probably differ.{own}"
+            f"{said}: too many for rounding, so the models, or the kinds of hardware, probably "
+            f"differ.{_own(found, rounding, width)} at gaps of {width:.2g} and more, where "
+            f"{number} part."
         )
         return Finding(name, title, Outcome.FAILS, sentence, figures, expected)
     if unknown:
-        sentence = (
-            f"{said}; {unknown} parted where the baseline reports no log-probabilities, by which a "
-            f"near tie differs from a mistake.{own}"
+        why = (
+            "the baseline answers one request at a time, which does not show how far its rounding "
+            "moves log-probabilities: start it with more slots"
+            if gaps and not rounding
+            else "the baseline reports no log-probabilities, by which a near tie differs from a "
+            "mistake"
         )
+        sentence = f"{said}; {unknown} parted where {why}.{own}"
         return Finding(name, title, Outcome.NOT_MEASURED, sentence, figures, expected)
     return Finding(name, title, Outcome.HOLDS, f"{said}.{own}", figures, expected)
+
+
+def _own(found: Sequence[Compared], rounding: Rounding, width: float = 0.0) -> str:
+    """The sentence on how many answers the baseline's own rounding parts at gaps of `width` or
+    more, without its full stop."""
+    most = most_parted(found, rounding, width)
+    return (
+        f" The baseline's own rounding moved {rounding.moved:,} of {rounding.positions:,} "
+        f"log-probabilities, by {rounding.size:.2g} on average, which may part up to {most} of the "
+        "answers"
+    )
 
 
 def excess(found: Sequence[Compared], rounding: Rounding | None) -> tuple[int, float] | None:

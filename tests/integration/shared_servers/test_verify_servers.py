@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 
 from specviz.config import EngineKind
 from specviz.errors import ServerStartFailed
@@ -21,16 +23,19 @@ from specviz.servers.launch.pool import ServerPool
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.trace import Trace, Verdict
-from specviz.verify.asking import Size, ask_speculating
+from specviz.verify.asking import Size, ask_baseline, ask_speculating
 from specviz.verify.checks.verdicts import verdicts
 from specviz.verify.finding import Finding, Outcome, exit_code
-from specviz.verify.flow import Pair, verify
+from specviz.verify.flow import Pair, findings, verify
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(900)]
 
 SIZE = Size(prompts=8, max_tokens=48, batches=(1, 4), tracing_rounds=2, tracing_tokens=16)
 FEW = replace(SIZE, answers=2, batches=(1,))
 """For lines that need no sampled answers."""
+
+NOISE = 0.01
+"""Relative to each weight: bfloat16 keeps half a percent."""
 
 Start = Callable[[ServerSpec], Server]
 
@@ -47,6 +52,13 @@ def by_check(pool: ServerPool, baseline: Server, other: Server, size: Size) -> d
     return {one.name: one for one in verify(pair, size, pool, print)}
 
 
+def all_holds(found: dict[str, Finding]) -> bool:
+    """Where a request waits for a processor its times are not measured: never do they fail."""
+    outcomes = {one.name: one.outcome for one in found.values()}
+    timing = outcomes.pop("timing")
+    return timing is not Outcome.FAILS and set(outcomes.values()) == {Outcome.HOLDS}
+
+
 def speculating(model: Path = DEMO_TARGET, *flags: str) -> ServerSpec:
     return ServerSpec(
         LAUNCHER, str(model), Method.DRAFT_MODEL, str(DEMO_DRAFT), 4, extra_args=flags
@@ -55,8 +67,8 @@ def speculating(model: Path = DEMO_TARGET, *flags: str) -> ServerSpec:
 
 def test_all_of_it_holds(pool: ServerPool, baseline_server: Server, draft_server: Server) -> None:
     found = by_check(pool, baseline_server, draft_server, SIZE)
-    assert exit_code(found.values()) == 0, [one.detail for one in found.values()]
-    assert {one.outcome for one in found.values()} == {Outcome.HOLDS}
+    assert all_holds(found), [one.detail for one in found.values()]
+    assert found["greedy"].found["rounding_positions"] > 50
     counters = found["counters"]
     for name in ("num_draft_tokens", "emitted_tokens"):
         assert counters.found[name] == counters.expected[name] > 100
@@ -162,6 +174,34 @@ def test_another_model_as_baseline_is_noticed(
     found = by_check(pool, small, draft_server, FEW)
     small.stop()
     assert found["greedy"].outcome is Outcome.FAILS, found["greedy"].detail
+
+
+def test_a_model_of_slightly_other_weights_is_noticed(
+    pool: ServerPool, draft_server: Server, start: Start, tmp_path: Path
+) -> None:
+    """As after a few more steps of training."""
+    model = tmp_path / "demo-target"
+    shutil.copytree(DEMO_TARGET, model)
+    weights = load_file(model / "model.safetensors")
+    noise = torch.Generator().manual_seed(0)
+    for name, weight in weights.items():
+        if weight.ndim == 2:
+            weights[name] = weight * (1 + NOISE * torch.randn(weight.shape, generator=noise))
+    save_file({name: weight.bfloat16() for name, weight in weights.items()},
+              model / "model.safetensors", metadata={"format": "pt"})  # fmt: skip
+    other = start(ServerSpec(LAUNCHER, str(model)))
+    found = by_check(pool, other, draft_server, FEW)
+    other.stop()
+    assert found["greedy"].outcome is Outcome.FAILS, found["greedy"].detail
+
+
+def test_another_temperature_is_noticed(baseline_server: Server, draft_server: Server) -> None:
+    plain = asyncio.run(ask_baseline(baseline_server.url, None, SIZE, print))
+    warmer = replace(SIZE, temperature=2 * SIZE.temperature)
+    other = asyncio.run(ask_speculating(draft_server.url, None, warmer, print))
+    found = {one.name: one for one in findings(plain, other, SIZE)}
+    assert found["sampling"].outcome is Outcome.FAILS, found["sampling"].detail
+    assert found["greedy"].outcome is Outcome.HOLDS, found["greedy"].detail
 
 
 def test_a_swapped_tokenizer_is_noticed(

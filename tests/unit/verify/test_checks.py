@@ -14,7 +14,7 @@ from specviz.servers.vllm.verifier import verifier as named_rule
 from specviz.trace import Fidelity, Trace, Verdict
 from specviz.verify import same_distribution as sampling_test
 from specviz.verify.checks.counts import counts
-from specviz.verify.checks.greedy import greedy
+from specviz.verify.checks.greedy import greedy, own_rounding
 from specviz.verify.checks.identity import identity
 from specviz.verify.checks.runner import runner
 from specviz.verify.checks.sampled import sampled
@@ -22,7 +22,7 @@ from specviz.verify.checks.timing import timing
 from specviz.verify.checks.tracing import tracing_cost
 from specviz.verify.checks.verdicts import verdicts
 from specviz.verify.checks.verifier import verifier
-from specviz.verify.evidence import Greedy, Speculated, Timing
+from specviz.verify.evidence import Answered, Greedy, Speculated, Timing
 from specviz.verify.finding import Finding, Outcome, exit_code
 from specviz.verify.rounding import Rounding
 from tests.support.evidence_made import (
@@ -208,10 +208,10 @@ def test_more_answers_than_rounding_parts_are_another_model(ids: tuple[int, ...]
     few, many = several(2, ROUNDING, ids), several(6, ROUNDING, ids)
     assert (few.outcome, many.outcome) == (Outcome.HOLDS, Outcome.FAILS)
     assert "too many for rounding" in many.detail
-    assert "moved 40 of 100 log-probabilities, by 0.05" in few.detail
+    assert "moved 40 of 100 log-probabilities, by 0.05 on average" in few.detail
     assert (few.found["near_ties"], few.found["parted"]) == (2, 0)
     most = int(str(few.expected["near_ties"]).removeprefix("at most "))
-    assert few.detail.endswith(f"up to there it parts at most {most}.")
+    assert few.detail.endswith(f"may part up to {most} of the answers.")
     outcomes = [several(number, ROUNDING, ids).outcome for number in (most, most + 1)]
     assert outcomes == [Outcome.HOLDS, Outcome.FAILS]
 
@@ -224,6 +224,17 @@ def test_how_near_a_tie_must_be_follows_from_the_servers_own_rounding() -> None:
     assert (found.found["near_ties"], found.found["parted"]) == (0, 1)
     assert several(7, coarser).outcome is Outcome.HOLDS
     assert several(7, replace(coarser, moved=0, positions=1000)).outcome is Outcome.FAILS
+
+
+def test_a_baseline_with_one_slot_does_not_show_its_rounding() -> None:
+    twice = tuple(replace(one, moves=(0.0,) * len(GAPS)) for one in of(plain(PARTED)))
+    for slots, outcome in ((1, Outcome.NOT_MEASURED), (2, Outcome.FAILS)):  # nothing moved
+        baseline = Answered(server(speculates=False, slots=slots), twice, ())
+        found = greedy("greedy", "", baseline.greedy, of(traced()), own_rounding(baseline))
+        assert found.outcome is outcome, found.detail
+        assert ("start it with more slots" in found.detail) is (slots == 1)
+    another = greedy("greedy", "", of(plain(prompt_ids=(1, 2))), of(traced()), None)
+    assert another.outcome is Outcome.FAILS, "no rounding reads a prompt as other tokens"
 
 
 def test_an_answer_may_end_early_at_a_near_tie_only() -> None:

@@ -50,6 +50,24 @@ def test_a_server_that_is_partly_greedy_is_noticed_as_often_as_promised() -> Non
     assert same_distribution(asked(3, 1.0)).differs
 
 
+def test_another_temperature_is_noticed_in_most_tests() -> None:
+    """Drawn at a temperature of 2 instead of 1, from what a model is mostly sure of."""
+    rng = np.random.default_rng(4)
+    noticed = []
+    for _ in range(10):
+        weights = [rng.dirichlet(np.full(TOKENS, 0.15)) + 1e-9 for _ in range(PROMPTS)]
+        prompts = [
+            Asked(
+                drawn(rng, one / one.sum()),
+                drawn(rng, np.sqrt(one) / np.sqrt(one).sum()),
+                [int(one.argmax())] * LENGTH,
+            )
+            for one in weights
+        ]
+        noticed.append(same_distribution(prompts).differs)
+    assert np.mean(noticed) > 0.5
+
+
 def test_the_order_of_answers_says_nothing_and_lengths_may_differ() -> None:
     one = Asked([[1, 2], [3], [], [1, 2, 3]], [[], [1, 2, 3], [1, 2], [3]], [1, 2])
     found = same_distribution([one])

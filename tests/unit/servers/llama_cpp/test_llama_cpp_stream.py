@@ -136,7 +136,7 @@ async def test_speculation_is_read_from_the_slots() -> None:
     slots = [{"speculative": True, "params": {"speculative.types": "draft-simple"}}]
     assert await identified(pages(slots=slots, v1_models=models)) == Capabilities(
         version="b11549-abc", speculates=True, method=Method.DRAFT_MODEL, k=5, counts_tokens=True,
-        tracing_reason="llama.cpp reports counts, not what was drafted",
+        tracing_reason="llama.cpp reports counts, not what was drafted", slots=1,
     )  # fmt: skip
     plain = await identified(pages(slots=[{"speculative": False}]))
     assert plain is not None and plain.expected_fidelity is Fidelity.COUNTED
