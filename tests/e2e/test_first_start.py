@@ -107,6 +107,7 @@ def test_it_is_hidden_with_a_click_and_comes_back_with_one(page: Page, app: App)
     expect(page.get_by_text(SHOWS["runs"])).to_be_visible(timeout=SLOW_MS)
 
 
+@pytest.mark.slow
 def test_a_run_of_ones_own_takes_its_place_and_links_to_it_still_open(page: Page, app: App) -> None:
     page.goto(f"{app.url}/compare")
     link = page.get_by_role("link", name=PAIR)

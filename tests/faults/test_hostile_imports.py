@@ -19,7 +19,7 @@ from tests.support.faults.import_mutations import WAYS, Samples, mutated, sample
 from tests.support.faults.kept_figures import keep
 from tests.support.store.samples import frame_of
 
-QUICK = range(36)
+QUICK = range(18)
 WHOLE = range(2000)
 SECONDS_EACH = 60.0
 MORE_MEMORY_MB = 1024

@@ -192,6 +192,7 @@ QUERY = ("query", "SELECT run_id FROM runs")
         pytest.param(
             "before('specviz.store.sql.process', 'SqlProcess.receive', ctrl_c)",
             id="while the query's process answers",
+            marks=SLOW,
         ),
         pytest.param(
             "before('specviz.commands.query', '_answer', ctrl_c_in_a_destructor)",
@@ -214,6 +215,7 @@ def test_sigterm_stops_as_cleanly(commands: Commands, place: Place, templates: P
     assert_nothing_lost(place, templates)
 
 
+@pytest.mark.slow
 def test_a_command_that_is_done_is_not_stopped_any_more(commands: Commands, place: Place) -> None:
     ended = stopped(commands, place, *QUERY, "--json", first="atexit.register(ctrl_c)")
     assert ended.code == 0 and len(json.loads(ended.out)["rows"]) >= 2
@@ -234,12 +236,11 @@ def test_a_command_that_is_done_is_not_stopped_any_more(commands: Commands, plac
         ),
         pytest.param(
             "all.jsonl",
-            "before('specviz.store.exchange.importing', 'stage_lines', ctrl_c_in_duckdb)",
+            "before('specviz.store.file.writer', 'Writer._commit', ctrl_c)",
             marks=SLOW,
         ),
-        ("all.jsonl", "before('specviz.store.file.writer', 'Writer._commit', ctrl_c)"),
     ],
-    ids=["zip, checking", "zip, reading", "lines, reading", "lines, storing"],
+    ids=["zip, checking", "zip, reading", "lines, storing"],
 )
 def test_an_import_calls_no_file_damaged(
     commands: Commands, place: Place, templates: Path, name: str, first: str
@@ -321,6 +322,7 @@ before('specviz.engines.embedded.opening', 'open_engine', ctrl_c_again)
         pass
 
 
+@pytest.mark.slow
 @needs_torch
 @pytest.mark.parametrize("method", [pytest.param("draft_model", marks=SLOW), "mirror"])
 def test_a_run_leaves_no_thread(commands: Commands, place: Place, method: str) -> None:

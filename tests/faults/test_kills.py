@@ -38,7 +38,7 @@ from tests.support.store.round_trip import assert_equal_rows, assert_whole
 from tests.support.store.samples import frame_of, new_run, record, request_events
 
 SEED = 20261122
-QUICK = {"import_parquet": 1, "export_lines": 1, "migration": 1, "deletion": 1}
+QUICK = {"import_parquet": 1, "export_lines": 1, "migration": 1}
 WHOLE = {
     "import_parquet": 30, "import_lines": 30, "export_parquet": 25, "export_lines": 25,
     "migration": 30, "deletion": 25, "live": 15, "benchmark": 15, "spool": 10,

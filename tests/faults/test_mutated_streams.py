@@ -49,7 +49,7 @@ MARGIN_S = 60.0
 
 LONGEST_SENTENCE = 1000
 
-QUICK = 150
+QUICK = 75
 """Cases per client in the default run, of which the database gets one in `EVERY`."""
 
 EVERY = 10

@@ -16,7 +16,7 @@ from tests.support.apps.process import APPS, running_app
 from tests.support.browsers import settled
 from tests.support.servers.scripted_server import Script, serving
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 SLOW_MS = 30_000
 HANDSHAKE = {"tracing": True, "method": "ngram", "num_speculative_tokens": 4}
@@ -73,13 +73,11 @@ def test_a_pasted_url_brings_method_k_and_baseline(
     expect(page.get_by_role("button", name="Add its baseline")).to_have_count(0)
 
 
-@pytest.mark.slow
 def test_a_url_that_does_not_answer_is_one_sentence(page: Page, app_url: str) -> None:
     paste(page, app_url, BASELINE_URL)
     expect(page.get_by_text(f"at {BASELINE_URL}").first).to_be_visible(timeout=SLOW_MS)
 
 
-@pytest.mark.slow
 def test_top_p_and_top_k_are_in_the_label(page: Page, app_url: str) -> None:
     page.goto(app_url)
     settled(page)

@@ -18,7 +18,7 @@ from tests.e2e.runs.test_runs_page import (
     tag,
 )
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 HEADERS = ["name: click to open", "model", "kind"]
 
@@ -38,7 +38,6 @@ def test_runs_started_together_are_one_line_that_opens_side_by_side(
     expect(page.get_by_role("heading", name="medusa")).to_contain_text("against")
 
 
-@pytest.mark.slow
 def test_a_prompt_opens_to_its_runs_and_back(page: Page, runs_url: str) -> None:
     page.goto(runs_url)
     lines(page, 5)
@@ -53,7 +52,6 @@ def test_a_prompt_opens_to_its_runs_and_back(page: Page, runs_url: str) -> None:
     expect(page).to_have_url(re.compile(r"/runs\?runs_lines=Prompts$"))
 
 
-@pytest.mark.slow
 def test_a_view_keeps_filters_lines_order_and_columns(page: Page, runs_url: str) -> None:
     page.goto(
         f"{runs_url}?runs_methods=eagle3&runs_methods=medusa&runs_lines=Single+runs"

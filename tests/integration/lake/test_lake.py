@@ -233,6 +233,7 @@ def test_a_commit_that_others_spoil_is_tried_again_but_not_for_ever(
         database.close()
 
 
+@pytest.mark.slow
 def test_who_waits_too_long_for_its_turn_is_told(
     store: Store, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:

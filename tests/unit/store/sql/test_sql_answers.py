@@ -300,6 +300,7 @@ def test_memory_that_cannot_be_had_is_a_sentence(store: Store) -> None:
     assert run_sql(store, sql, memory=2 * 1024**3, timeout_s=60).rows == ((20_000_000,),)
 
 
+@pytest.mark.slow
 def test_one_query_does_not_leave_its_memory_to_the_next(store: Store) -> None:
     greedy = "SELECT length(repeat('x', 10000000 + n)) FROM range(2048) a(n)"
     for _ in range(2):
@@ -312,6 +313,7 @@ def test_one_query_does_not_leave_its_memory_to_the_next(store: Store) -> None:
         assert int(data.split()[1]) >> 10 < 600
 
 
+@pytest.mark.slow
 def test_the_app_has_no_limit_of_its_own(store: Store) -> None:
     """A limit on this process has ended it: an allocation failed in code that may not throw."""
     resource = pytest.importorskip("resource")
