@@ -105,3 +105,4 @@ else
     fi
 fi
 from_lock --no-build-isolation --editable .
+"$mine" -m compileall -q specviz

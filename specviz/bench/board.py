@@ -54,7 +54,11 @@ def arms_of_this_machine() -> Iterator[OpenTimedArm]:
     with closing(ServerPool(LOGS, max_servers=None)) as pool:
 
         async def open_arm(config: RunConfig, note: Note) -> TimedArm:
-            return await open_timed_arm(config, pool, note)
+            try:
+                return await open_timed_arm(config, pool, note)
+            except asyncio.CancelledError:
+                pool.close()  # a server that is starting would be waited for
+                raise
 
         yield open_arm
 

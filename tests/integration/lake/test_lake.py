@@ -287,6 +287,7 @@ def test_a_lake_that_cannot_be_opened_is_one_sentence_without_the_password(
     _is_a_sentence(caught.value)
 
 
+@pytest.mark.slow
 def test_a_lake_of_a_newer_specviz_is_refused(place: Lake) -> None:
     with open_store(place) as store:
         store.write(

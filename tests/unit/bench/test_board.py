@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 import time
 from dataclasses import replace
 from queue import SimpleQueue
 
 import pytest
 
+from specviz.bench.board import arms_of_this_machine
 from specviz.bench.load.load import Load
 from specviz.bench.plan import schedule
 from specviz.bench.plan.plan import PlanArm
 from specviz.bench.progress import BenchPhase
 from specviz.bench.results import document, results_of
-from specviz.config import Prompt, RunStatus
+from specviz.bench.runner import OpenTimedArm
+from specviz.config import EngineKind, Prompt, RunConfig, RunStatus
 from specviz.errors import RequestRefused, ServerStartFailed, ServerUnreachable, UsageError
 from specviz.methods import Method
 from specviz.prompts.sets import PromptSource
@@ -236,3 +240,25 @@ def test_a_plan_that_cannot_run_is_refused_before_anything_is_stored(
     with pytest.raises(UsageError):
         board.start(replace(new_plan(), prompts=PromptSource(file="/nowhere.jsonl")))
     assert store.read(read_benchmarks) == []
+
+
+def test_a_server_that_is_starting_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    starting, cancelled = threading.Event(), []
+
+    def start_server(spec: object, *, cancel: threading.Event, **others: object) -> None:
+        starting.set()
+        cancelled.append(cancel.wait(60))
+        raise ServerStartFailed("the start was cancelled")
+
+    monkeypatch.setattr("specviz.servers.launch.pool.start_server", start_server)
+
+    async def cancel_while_it_starts(open_arm: OpenTimedArm) -> None:
+        opening = asyncio.create_task(open_arm(RunConfig(EngineKind.VLLM, Method.BASELINE), print))
+        await asyncio.to_thread(starting.wait, 60)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+
+    with arms_of_this_machine() as open_arm:
+        asyncio.run(cancel_while_it_starts(open_arm))
+        assert cancelled == [True]
