@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.apps.process import ROOT
+from tests.support.browsers import settled
 
 pytestmark = pytest.mark.e2e
 
@@ -58,6 +59,7 @@ def test_every_section_opens_and_an_answer_leads_to_what_shows_it(
     expect(answer).to_be_hidden(timeout=SLOW_MS)
     page.get_by_text("Why is Prompt Lookup's accept ratio only 0.41?").click()
     expect(answer).to_be_visible()
+    settled(page)  # the answer is unfolding: a button that moves may miss the click
     page.get_by_role("button", name="Learn: see it").locator("visible=true").click()
     expect(page).to_have_url(
         re.compile("section=Mechanisms.*method=ngram|method=ngram.*section=Mechanisms"),
