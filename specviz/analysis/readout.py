@@ -1,7 +1,6 @@
 """One arm's row of figures and a job's verdict, in the words and number formats of every page.
 
-The same figures in the same order for every arm; three significant digits; a missing one carries
-its reason.
+The same figures in the same order for every arm; a missing one carries its reason.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from typing import Any
 
 from specviz.analysis.lossless import Comparison
 from specviz.analysis.metrics import Metrics
-from specviz.analysis.text import digits
+from specviz.analysis.text import counted, digits
 from specviz.config import RunConfig
 from specviz.trace import Fidelity
 
@@ -18,13 +17,15 @@ Figure = dict[str, str | None]
 
 NEAR_TIE = "computed in another order than plain decoding here, so a near tie can go either way"
 
-SPEEDUP, ACCEPTANCE, LENGTH = "speed-up", "acceptance", "accept. length"
+OUTPUT, SPEEDUP, ACCEPTANCE, LENGTH = "output", "speed-up, one run", "acceptance", "accept. length"
 TOK_STEP, TOK_S, TTFT, TPOT = "tok/step", "tok/s", "TTFT ms", "TPOT ms"
 
 MEANINGS = {
+    OUTPUT: "output tokens, and passes of the target that gave them, the one that reads the prompt "
+    "included; plain decoding takes a pass per token",
     SPEEDUP: "end-to-end time of the measured baseline / of this arm, on the same engine and "
-    "machine, for outputs of equal length; one answer of each, so it differs from run to run: "
-    "a benchmark gives its interval",
+    "machine, for outputs of equal length; one answer of each, so it differs from run to run and "
+    "has two digits: a benchmark gives its interval",
     ACCEPTANCE: "draft acceptance rate: accepted / drafted tokens, 0 to 1; of a tree most "
     "candidates cannot be accepted, so compare its accept. length",
     LENGTH: "mean acceptance length as vLLM counts it: 1 + accepted / drafting steps",
@@ -33,7 +34,8 @@ MEANINGS = {
     TTFT: "time to first token",
     TPOT: "time per output token after the first chunk",
 }
-"""Every label in its place in the row, and what it says when asked."""
+"""Every label in its place in the row, and what it says when asked. The first is the headline: it
+depends on no clock."""
 
 
 def readout(
@@ -55,6 +57,7 @@ def readout(
     drafts = _drafts_reason(metrics, fidelity, is_baseline)
     no_ids = "the server streams text without token ids"
     return [
+        _passes(metrics, fidelity, no_ids),
         _speedup(
             metrics,
             baseline,
@@ -124,7 +127,7 @@ def _speedup(
     why_no_baseline: str | None,
 ) -> Figure:
     if is_baseline:
-        return _figure(SPEEDUP, "1.00×", None)
+        return _figure(SPEEDUP, "1×", None)
     if not finished or baseline is None:
         missing = why_no_baseline or "needs a finished baseline arm"
         reason = missing if finished else "at the end of the run"
@@ -134,7 +137,17 @@ def _speedup(
         return _figure(SPEEDUP, None, reason)
     if not metrics.e2el_ms or not baseline.e2el_ms:
         return _figure(SPEEDUP, None, "no end-to-end time")
-    return _figure(SPEEDUP, f"{digits(baseline.e2el_ms / metrics.e2el_ms)}×", None)
+    rounded = float(f"{baseline.e2el_ms / metrics.e2el_ms:.2g}")
+    return _figure(SPEEDUP, f"{rounded:,g}×", None)
+
+
+def _passes(metrics: Metrics, fidelity: Fidelity | None, no_ids: str) -> Figure:
+    if fidelity is Fidelity.INFERRED:
+        return _figure(OUTPUT, None, "the server does not report its passes")
+    if metrics.output_tokens is None:
+        return _figure(OUTPUT, None, no_ids)
+    passes = counted(metrics.num_steps, "pass", "passes")
+    return _figure(OUTPUT, f"{counted(metrics.output_tokens, 'token')} in {passes}", None)
 
 
 def _drafts_reason(metrics: Metrics, fidelity: Fidelity | None, is_baseline: bool) -> str:

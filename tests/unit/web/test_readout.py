@@ -67,7 +67,8 @@ def test_three_significant_digits(value: float | None, shown: str | None) -> Non
 
 def test_a_finished_arm() -> None:
     row = figures()
-    assert row["speed-up"] == ("1.71×", None)
+    assert row["output"] == ("96 tokens in 31 passes", None)
+    assert row["speed-up, one run"] == ("1.7×", None)
     assert row["acceptance"] == ("0.640", None)
     assert row["tok/s"] == ("41.2", None)
 
@@ -82,8 +83,16 @@ def test_the_order_never_changes() -> None:
 
 
 def test_outputs_of_different_length_give_no_speed_up() -> None:
-    value, reason = figures(baseline=replace(BASELINE, output_tokens=95))["speed-up"]
+    value, reason = figures(baseline=replace(BASELINE, output_tokens=95))["speed-up, one run"]
     assert value is None and reason is not None and "length" in reason
+
+
+def test_the_headline_counts_passes_that_are_known() -> None:
+    one = replace(METRICS, output_tokens=1, num_steps=1)
+    assert figures(metrics=one)["output"] == ("1 token in 1 pass", None)
+    no_ids = figures(metrics=replace(METRICS, output_tokens=None))["output"]
+    assert no_ids == (None, "the server streams text without token ids")
+    assert figures(fidelity=Fidelity.INFERRED)["output"][0] is None
 
 
 def test_a_baseline_drafts_nothing() -> None:
