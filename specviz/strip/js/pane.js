@@ -8,7 +8,7 @@ import { FIDELITY_WORDS, NOT_LOSSLESS, PHASE_WORDS } from "./words.js";
 const NEAR_END_PX = 24; // scrolled this close to the end counts as following
 const BLANK = "\u00a0";
 // Keeps the place of the figures until the first ones arrive.
-const BLANK_FIGURES = Array(6).fill({ label: BLANK, value: BLANK });
+const BLANK_FIGURES = Array(7).fill({ label: BLANK, value: BLANK });
 
 /** The pane of `arm`, with `root` to put into the page. */
 export function newPane(arm) {
@@ -21,7 +21,9 @@ export function newPane(arm) {
   const lossy = element("span", "lossy", "not lossless");
   lossy.tabIndex = 0;
   lossy.dataset.tip = NOT_LOSSLESS;
-  head.append(title, lossy, badge);
+  const headline = element("span", "headline");
+  headline.tabIndex = 0;
+  head.append(title, headline, lossy, badge);
   const figures = element("dl", "figures");
   const progress = element("div", "progress");
   progress.append(element("div", "bar"));
@@ -34,7 +36,7 @@ export function newPane(arm) {
   scroller.append(text, note);
   root.append(head, figures, progress, scroller);
   const strip = newStrip(text, arm);
-  const parts = { root, title, lossy, badge, figures, progress, scroller, note };
+  const parts = { root, title, headline, lossy, badge, figures, progress, scroller, note };
   const pane = { ...parts, arm, strip, follows: true, top: 0, aim: Infinity };
   scroller.addEventListener("scroll", () => noteScrolling(pane), { passive: true });
   scroller.addEventListener("scrollend", () => (pane.aim = Infinity), { passive: true });
@@ -104,8 +106,12 @@ function drawBadge({ arm, lossy, badge }) {
   badge.dataset.tip = FIDELITY_WORDS[arm.fidelity] ?? "";
 }
 
-function drawFigures({ arm, figures }) {
-  const list = arm.figures ?? BLANK_FIGURES;
+// The first figure is the headline: how many tokens in how many passes, if the passes are known.
+function drawFigures({ arm, headline, figures }) {
+  const [passes, ...list] = arm.figures ?? BLANK_FIGURES;
+  setText(headline, passes.value ?? "");
+  headline.hidden = !passes.value?.trim();
+  headline.dataset.tip = passes.title ?? "";
   while (figures.childElementCount > list.length) figures.lastElementChild.remove();
   while (figures.childElementCount < list.length) {
     const cell = element("div", "figure");
