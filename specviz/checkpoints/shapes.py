@@ -95,9 +95,10 @@ def of_medusa(config: Config, name: str) -> Expected:
             kept[f"{block}.bias"] = (hidden,)
         if not config.get("original_lm_head"):
             required[f"lm_heads.{head}.weight"] = table
-    if config.get("original_lm_head"):
-        optional |= {"lm_head.weight": table, "lm_heads.0.weight": table}
     kept_tokens = size_of(config, "truncated_vocab_size", name, vocabulary)
+    if config.get("original_lm_head"):
+        shared = (kept_tokens, hidden)
+        optional |= {"lm_head.weight": shared, "lm_heads.0.weight": shared}
     if kept_tokens < vocabulary:
         required["token_map"] = (kept_tokens,)
     return Expected(required, optional)

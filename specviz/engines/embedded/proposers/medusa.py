@@ -2,7 +2,8 @@
 
 Cai et al., Medusa, arXiv 2401.10774: head k predicts the k-th token after the next one (2.1); the
 heads' best candidates form a tree that the target verifies in one pass (2.1.2, 2.3.3). The format
-is the one vLLM serves: `blocks.K.layers.0`, `lm_heads.K`.
+is the one vLLM serves: `blocks.K.layers.0`, `lm_heads.K`, or with `original_lm_head` one `lm_head`
+for all, whose rows are the tokens of `token_map`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from specviz.checkpoints.medusa_names import served_name
 from specviz.engines.embedded.checkpoint import load_weights, read_json
 from specviz.engines.embedded.draft import Draft, Outcome, Watch
 from specviz.engines.embedded.linear import Linear
-from specviz.engines.embedded.model import Llama
+from specviz.engines.embedded.model import Llama, Weights
 from specviz.engines.embedded.proposers.tree_shape import (
     Accuracy,
     TreeShape,
@@ -39,14 +40,27 @@ USUAL_ACCURACY: Accuracy = tuple(
 
 @dataclass(frozen=True, slots=True)
 class MedusaHead:
-    """x + SiLU(Wx + b), then its own vocabulary projection."""
+    """x + SiLU(Wx + b), then a vocabulary projection: its own, or one that all heads share."""
 
     block: Linear
     projection: Linear
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """[n, vocabulary] from the target's normed hidden states [n, hidden]."""
+        """[n, tokens drafted] from the target's normed hidden states [n, hidden]."""
         return self.projection(hidden + functional.silu(self.block(hidden)))
+
+
+@dataclass(frozen=True, slots=True)
+class DraftedTokens:
+    """Which tokens of the target's `vocabulary` the heads draft: their `ids` [tokens drafted]."""
+
+    ids: Tensor
+    vocabulary: int
+
+    def placed(self, logits: Tensor) -> Tensor:
+        """[n, vocabulary], with minus infinity for the tokens that are not drafted."""
+        empty = logits.new_full((len(logits), self.vocabulary), float("-inf"))
+        return empty.index_copy_(1, self.ids, logits)
 
 
 class Medusa:
@@ -55,10 +69,19 @@ class Medusa:
     tap_layers: tuple[int, ...] = ()
     watch: Watch | None = None
 
-    def __init__(self, heads: Sequence[MedusaHead], accuracy: Accuracy, *, tree: bool) -> None:
+    def __init__(
+        self,
+        heads: Sequence[MedusaHead],
+        accuracy: Accuracy,
+        *,
+        tree: bool,
+        tokens: DraftedTokens | None = None,
+    ) -> None:
+        """`tokens` None: the heads draft the whole vocabulary."""
         self._heads = heads
         self._accuracy = accuracy[: len(heads)]
         self._tree = tree
+        self._tokens = tokens
 
     def reset(self, prompt_ids: Sequence[int], sampler: Sampler) -> None:
         self._sampler = sampler
@@ -69,14 +92,15 @@ class Medusa:
     def propose(self, context: Sequence[int], k: int) -> Draft:
         shape = self._shape(k)
         widths = shape.widths()
-        probs = self._sampler.probs(
-            torch.cat([head.logits(self._hidden) for head in self._heads[: len(widths)]])
-        )
+        logits = torch.cat([head.logits(self._hidden) for head in self._heads[: len(widths)]])
+        probs = self._sampler.probs(self._tokens.placed(logits) if self._tokens else logits)
         candidates = [self._candidates(row, w) for row, w in zip(probs, widths, strict=True)]
         return fill(shape, candidates, probs, drawn=self._sampler.draws_drafts)
 
     def extra_bytes(self) -> ExtraBytes:
-        return ExtraBytes(weights=sum(h.block.nbytes + h.projection.nbytes for h in self._heads))
+        blocks = sum(head.block.nbytes for head in self._heads)
+        projections = {id(head.projection): head.projection.nbytes for head in self._heads}
+        return ExtraBytes(weights=blocks + sum(projections.values()))
 
     def _shape(self, k: int) -> TreeShape:
         if self._tree:
@@ -129,14 +153,27 @@ def load_medusa(folder: Path, target: Llama, *, tree: bool) -> Medusa:
         )
     loaded = load_weights(folder, target.dtype, target.device)
     weights = {served_name(name): weight for name, weight in loaded.items()}
+    ids = weights.get("token_map")
+    shared = _shared(weights, ids) if config.get("original_lm_head") else None
+    if config.get("original_lm_head") and shared is None:
+        shared, ids = target.head, None
     heads = [
         MedusaHead(
             block=Linear(
                 weights[f"blocks.{k}.layers.0.weight"], weights.get(f"blocks.{k}.layers.0.bias")
             ),
-            projection=Linear(weights[f"lm_heads.{k}.weight"]),
+            projection=shared or Linear(weights[f"lm_heads.{k}.weight"]),
         )
         for k in range(int(config["num_heads"]))
     ]
     accuracy = tuple(tuple(map(float, row)) for row in config.get(ACCURACY_KEY, ()))
-    return Medusa(heads, accuracy or USUAL_ACCURACY, tree=tree)
+    tokens = None if ids is None else DraftedTokens(ids, target.config.vocabulary)
+    return Medusa(heads, accuracy or USUAL_ACCURACY, tree=tree, tokens=tokens)
+
+
+def _shared(weights: Weights, ids: Tensor | None) -> Linear | None:
+    """The projection of all heads, of the tokens `ids`; None where the file has none."""
+    matrix = weights.get("lm_head.weight", weights.get("lm_heads.0.weight"))
+    if matrix is None:
+        return None
+    return Linear(matrix if ids is None or len(matrix) == len(ids) else matrix[ids])
