@@ -30,6 +30,7 @@ AGAIN_S = 0.05
 KEPT = {
     "run": "what had arrived is kept",
     "bench": "what has been measured is kept, and `specviz bench --resume` measures the rest",
+    "train": "answers and checkpoints are kept, and the same command goes on from them",
     "import": "each file is imported as a whole or not at all, so import them again",
     "export": "no incomplete file is left",
 }

@@ -1,102 +1,81 @@
-"""The training losses of the target and the draft."""
+"""What heads and draft models minimise: the distance from the target's distribution."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 from torch.nn import functional
-from transformers import LlamaForCausalLM
 
-from specviz.training.fit import Loss
+from specviz.engines.embedded.model import Llama
+from specviz.training.answers import Answer
+from specviz.training.heads import MEDUSA_HEADS, Eagle, Head, Medusa
+from specviz.training.lesson import GROUP_TOKENS, Lesson, gather_rows, groups, prepare
 from specviz.training.precision import autocast
-from specviz.training.stream.batches import Batch, alone
 
-# Of the documents that a CPU reads at once: enough for efficient products, few for little padding.
-GROUP_TOKENS = 800
+Loss = Callable[[Sequence[Answer]], tuple[Tensor, float]]
+"""The summed loss of some answers and the weight it is a sum over."""
 
-
-@dataclass(frozen=True)
-class Reading:
-    """Rows of which no document reads another one, on the device.
-
-    `ids` and `weights` [rows, length] as in a batch, `positions` [rows, length] in the document,
-    `visible` [rows, 1, length, length] says which tokens a token reads (None: all before it).
-    """
-
-    ids: Tensor
-    weights: Tensor
-    positions: Tensor | None = None
-    visible: Tensor | None = None
+DRAFT_STEPS = 4
+"""Of EAGLE-3 on its own outputs (training-time test, arXiv 2503.01840, 3.2)."""
+STEP_DECAY = 0.8
+"""Later draft steps count less, because they are reached less often: Medusa's constant (arXiv
+2401.10774, 2.2.1), and that of the training code of EAGLE-3's authors."""
+REGRESSION_WEIGHT = 10.0
+"""EAGLE adds feature regression and 0.1 x classification (arXiv 2401.15077, 4.2); the same
+ratio."""
 
 
-def next_token_loss(model: LlamaForCausalLM, device: str) -> Loss:
-    """Weighted cross-entropy of the next token."""
+def head_loss(head: Head, target: Llama, rows: Tensor) -> Loss:
+    """Of `head`; `rows` [draft vocabulary, H] of the target's vocabulary matrix are its tokens'."""
+    device = target.device.type
 
-    def loss(reading: Reading) -> tuple[Tensor, Tensor]:
-        weights = reading.weights[:, 1:]
-        kept = weights > 0
-        logits = _logits(model, reading, kept)
-        each = functional.cross_entropy(logits, reading.ids[:, 1:][kept], reduction="none")
-        return (each * weights[kept]).sum(), weights.sum()
+    def part(lesson: Lesson) -> tuple[Tensor, float]:
+        return _eagle_part(head, lesson) if isinstance(head, Eagle) else _part(head, lesson)
 
-    return _of_batch(loss, device)
+    def loss(answers: Sequence[Answer]) -> tuple[Tensor, float]:
+        total, weight = torch.zeros((), device=device), 0.0
+        for group in groups(answers, GROUP_TOKENS[device]):
+            lesson = prepare(target, group, head.tap_layers, rows)
+            with autocast(device):
+                more, counted = part(lesson)
+            total, weight = total + more, weight + counted
+        return total, weight
 
-
-def distillation_loss(draft: LlamaForCausalLM, target: LlamaForCausalLM, device: str) -> Loss:
-    """KL divergence from the target's next-token distribution to the draft's, in answers only.
-
-    Speculative decoding accepts a sampled token with probability sum(min(target, draft)), and a
-    greedy one where the two argmaxes agree; both rise as the draft's distribution nears the
-    target's (https://arxiv.org/abs/2310.08461).
-    """
-
-    def loss(reading: Reading) -> tuple[Tensor, Tensor]:
-        kept = reading.weights[:, 1:] == 1.0
-        with torch.no_grad():
-            wanted = functional.log_softmax(_logits(target, reading, kept), dim=-1)
-        given = functional.log_softmax(_logits(draft, reading, kept), dim=-1)
-        total = functional.kl_div(given, wanted, log_target=True, reduction="sum")
-        return total, kept.sum()
-
-    return _of_batch(loss, device)
+    return loss
 
 
-def _of_batch(loss: Callable[[Reading], tuple[Tensor, Tensor]], device: str) -> Loss:
-    """`loss` summed over a batch."""
-    readings = _apart if device == "cpu" else _together
-
-    def summed(batch: Batch) -> tuple[Tensor, float]:
-        totals, weights = zip(*map(loss, readings(batch, device)), strict=True)
-        return torch.stack(totals).sum(), float(torch.stack(weights).sum())
-
-    return summed
-
-
-def _apart(batch: Batch, device: str) -> list[Reading]:
-    """A row for every document: a CPU needs as long for what a mask hides as for the rest."""
-    return [Reading(part.ids, part.weights) for part in alone(batch, GROUP_TOKENS)]
+def _part(head: Head, lesson: Lesson) -> tuple[Tensor, float]:
+    """Divergence from the target over the draft steps, weighted by `STEP_DECAY` ** step."""
+    steps = MEDUSA_HEADS if isinstance(head, Medusa) else DRAFT_STEPS
+    total, weight = torch.zeros((), device=lesson.ids.device), 0.0
+    for step, logits in enumerate(head.logits(lesson, steps)):
+        factor = STEP_DECAY**step
+        total = total + factor * divergence(logits, *lesson.wanted_at(step))
+        weight += factor * len(logits)
+    return total, weight
 
 
-def _together(batch: Batch, device: str) -> list[Reading]:
-    """The batch at once, behind a mask: a GPU needs as long for a small product as for a large."""
-    on_device = Batch(batch.ids.to(device), batch.weights.to(device), batch.next_document)
-    starts = on_device.starts()
-    columns = torch.arange(starts.shape[1], device=device)
-    visible = (starts[:, :, None] == starts[:, None]) & (columns[:, None] >= columns)
-    return [Reading(on_device.ids, on_device.weights, columns - starts, visible[:, None])]
+def _eagle_part(head: Eagle, lesson: Lesson) -> tuple[Tensor, float]:
+    """Divergence of the first draft step, and distance from the target's next feature."""
+    outputs = lesson.at_step(next(head.outputs(lesson, 1)), 0)
+    total = divergence(head.propose(outputs), *lesson.wanted_at(0))
+    return total + REGRESSION_WEIGHT * _feature_distance(outputs, lesson), float(len(outputs))
 
 
-def _logits(model: LlamaForCausalLM, reading: Reading, kept: Tensor) -> Tensor:
-    """float32 logits [kept positions, vocabulary]; `kept` is [rows, length - 1]."""
-    with autocast(reading.ids.device.type):
-        hidden = model.model(
-            input_ids=reading.ids,
-            position_ids=reading.positions,
-            attention_mask=reading.visible,
-            use_cache=False,
-        ).last_hidden_state[:, :-1]
-        logits: Tensor = model.lm_head(hidden[kept])
-    return logits.float()
+def divergence(logits: Tensor, wanted: Tensor, entropy: Tensor) -> Tensor:
+    """KL divergence, summed over rows: the cross-entropy of `wanted` and `logits` [m, tokens] less
+    `entropy` [m]."""
+    logits = logits.float()
+    cross = logits.logsumexp(-1) - (wanted * logits).sum(-1)
+    return cross.sum() - entropy.sum()
+
+
+def _feature_distance(outputs: Tensor, lesson: Lesson) -> Tensor:
+    """Smooth L1 between step 0's outputs and the target's features one further, summed over
+    anchors and averaged over the feature."""
+    following = gather_rows(lesson.hidden, lesson.positions(1))
+    actual = lesson.at_step(following, 0).float()
+    distance = functional.smooth_l1_loss(outputs.float(), actual, reduction="none")
+    return distance.mean(-1).sum()

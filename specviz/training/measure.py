@@ -1,66 +1,80 @@
-"""Measuring the exported family: what the target's answers are worth, chain acceptance, and the
-heads' accuracy by rank."""
+"""Acceptance of a draft on held-out prompts, measured by the embedded engine itself."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from specviz.training import record
-from specviz.training.evaluate import (
-    EVALUATED_K,
-    draft_hits,
-    evaluate,
-    greedy_texts,
-    load_model,
-    load_target,
-)
-from specviz.training.family import DRAFT_NAME, HEAD_NAMES, SPECULATORS_NAME
-from specviz.training.heads.evaluate import head_hits, rank_accuracy
-from specviz.training.heads.export import write_config
-from specviz.training.heads.heads import MEDUSA_HEADS
-from specviz.training.heads.load import load_head
-from specviz.training.held_out import tuning_documents
-from specviz.training.judging.answers import judged_answers
-from specviz.training.judging.tally import tallies
+import numpy as np
+from numpy.typing import NDArray
 
-# The engine shapes candidate trees with them. vLLM reads every key of a Medusa configuration with
-# "num" and "heads" or "layers" in it as its own, so neither is in the name.
-RANK_KEYS = {"medusa": "specviz_head_accuracy", "eagle": "specviz_rank_accuracy"}
-RANK_KEYS["eagle3"] = RANK_KEYS["eagle"]
+from specviz.analysis.cost.interval import Interval
+from specviz.analysis.interval import total_interval
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
+from specviz.engines.embedded.opening import open_engine
+from specviz.methods import METHODS, Method
+from specviz.trace import Step
+
+K = 5
+PROMPTS = 24
+ANSWER_TOKENS = 128
 
 
-def measure_family(models: Path, *, draft: bool, heads: Sequence[str]) -> None:
-    """Measure the draft (if `draft`) and `heads` (keys of `HEAD_NAMES`) into the record.
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Greedy drafting of a chain: `by_position` is accepted at position 1, 2, … / drafting steps,
+    `length` the tokens of a drafting step, the target's own included."""
 
-    The draft is trained together with the target, whose answers are judged then.
-    """
-    target, tokenizer = load_target(models)
-    texts = greedy_texts(target, tokenizer)
-    if draft:
-        judged = judged_answers(target, tokenizer, texts)
-        record.add_answers(models, tallies(v for one in judged for v in one.verdicts))
-    drafters = {DRAFT_NAME: draft_hits(load_model(models / DRAFT_NAME))} if draft else {}
-    for name in heads:
-        drafters[HEAD_NAMES[name]] = head_hits(load_head(models / HEAD_NAMES[name], target), target)
-    for folder, hits in drafters.items():
-        results = {k: evaluate(hits, texts, tokenizer, k=k) for k in EVALUATED_K}
-        record.add_acceptance(models, folder, results)
-    if heads:
-        write_ranks(models, heads)
+    prompts: int
+    steps: int
+    by_position: tuple[Interval, ...]
+    length: Interval
 
 
-def write_ranks(models: Path, heads: Sequence[str]) -> None:
-    """Measure the accuracy of each rank on held-out text that is not evaluated on, and write it
-    into the configuration of each of `heads`."""
-    target, tokenizer = load_target(models)
-    by_category = greedy_texts(target, tokenizer, tuning_documents)
-    texts = [text for texts in by_category.values() for text in texts]
-    for name in heads:
-        head = load_head(models / HEAD_NAMES[name], target)
-        ranks = rank_accuracy(head, target, texts, MEDUSA_HEADS)
-        folders = [HEAD_NAMES[name], *([SPECULATORS_NAME] if name == "eagle3" else [])]
-        for folder in (models / folder for folder in folders):
-            config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-            write_config(folder, config | {RANK_KEYS[name]: ranks})
+def measure(
+    target: Path, draft: Path, method: Method, prompts: Sequence[Prompt], device: str
+) -> Acceptance:
+    """Decode the first `PROMPTS` of `prompts` greedily with the draft in a folder."""
+    options = {"device": device} | ({"shape": "chain"} if METHODS[method].has_shapes else {})
+    config = RunConfig(
+        EngineKind.EMBEDDED,
+        method,
+        K,
+        model=str(target),
+        draft=str(draft),
+        traced=False,
+        options=options,
+    )
+    engine, _ = open_engine(config)
+    asked = prompts[:PROMPTS]
+    sampling = Sampling(max_tokens=ANSWER_TOKENS)
+    rows = [
+        _counts(event for event in engine.events(one, sampling) if isinstance(event, Step))
+        for one in asked
+    ]
+    return folded(np.array(rows, dtype=float))
+
+
+def _counts(steps: Iterable[Step]) -> list[int]:
+    """Of one answer: drafting steps, then how many of them accepted position 1, 2, … `K`."""
+    accepted = [step.num_accepted for step in steps if step.drafted]
+    return [len(accepted), *(sum(one >= place for one in accepted) for place in range(1, K + 1))]
+
+
+def folded(counts: NDArray[np.float64]) -> Acceptance:
+    """From rows of `_counts`, [prompts, 1 + K]. Every prompt is a unit of the intervals."""
+    steps, positions = counts[:, 0], counts[:, 1:]
+    length = _share(positions.sum(axis=1), steps)
+    return Acceptance(
+        prompts=len(counts),
+        steps=int(steps.sum()),
+        by_position=tuple(_share(positions[:, place], steps) for place in range(K)),
+        length=length.through(lambda accepted: 1 + accepted),
+    )
+
+
+def _share(accepted: NDArray[np.float64], steps: NDArray[np.float64]) -> Interval:
+    ends = total_interval(np.stack([accepted, steps], axis=1), len(steps))
+    low, high = ends or (None, None)
+    return Interval(float(accepted.sum() / max(1.0, steps.sum())), low, high)

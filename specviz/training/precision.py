@@ -1,10 +1,12 @@
-"""In which number format models are trained on this machine."""
+"""In which number format drafts are trained on this machine."""
 
 from __future__ import annotations
 
 from functools import cache
 
 import torch
+
+from specviz.engines.embedded.faster_dtype import Dtype
 
 
 @cache
@@ -22,6 +24,6 @@ def autocast(device: str) -> torch.autocast:
     return torch.autocast(device, dtype=torch.bfloat16, enabled=multiplies_bfloat16(device))
 
 
-def frozen_dtype(device: str) -> torch.dtype:
-    """Of a model that is only read. The stored weights are bfloat16, so float32 holds the same."""
-    return torch.bfloat16 if multiplies_bfloat16(device) else torch.float32
+def frozen_dtype(device: str) -> Dtype:
+    """Of the target, which is only read."""
+    return "bfloat16" if multiplies_bfloat16(device) else "float32"

@@ -1,254 +1,225 @@
-"""Training the demo family: tokenizer, target, the draft distilled from it, heads on its states.
+"""`specviz train` from prompts to a draft: answers, training, export, acceptance before and after.
 
-The draft is first trained briefly, so that a pair of models exists early; the target learns the
-corpus; then the draft and the heads are distilled from it on fresh text. Distilling on the target's
-own answers was tried: writing enough of them takes longer than the training, and a few hundred are
-memorised. Every phase resumes after a kill.
+OUT/work.json          whose answers these are
+OUT/answers.jsonl      the target's answers, for all methods
+OUT/vocabulary.json    the tokens that heads draft
+OUT/METHOD.checkpoint  weights, optimizers and position of a training
+OUT/METHOD/            the draft; EAGLE-3 also as OUT/eagle3-speculators/
+OUT/METHOD.json        the report
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field, replace
-from itertools import islice
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
-from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+from torch import Tensor
 
+from specviz.checkpoints.aux_layers import default_layers
+from specviz.config import Prompt
+from specviz.engines.embedded.model import Llama
+from specviz.engines.embedded.opening import loaded_model, tokenizer_in
 from specviz.errors import UsageError
-from specviz.training import record
-from specviz.training.card import write_card
-from specviz.training.corpus import training_documents
-from specviz.training.family import (
-    DRAFT_NAME,
-    TARGET_NAME,
-    draft_config,
-    export_model,
-    new_model,
-    target_config,
-)
-from specviz.training.fit import Loss, Outcome, Phase, fit
-from specviz.training.heads.train import TRAININGS, open_shop, train_head
-from specviz.training.losses import distillation_loss, next_token_loss
-from specviz.training.measure import measure_family
-from specviz.training.record import DRAFT_FURTHER, TARGET_FURTHER
-from specviz.training.stream.batches import Batch
-from specviz.training.stream.writers import stream_batches, writers
-from specviz.training.tokenizer import chat_prompt, train_tokenizer
+from specviz.methods import Method
+from specviz.training.answers import LONGEST_ANSWER, ROWS, Answer, Generation, answers
+from specviz.training.draft import Draft
+from specviz.training.export import export, folders_of
+from specviz.training.fit import Plan, Progress, fit
+from specviz.training.frozen import Frozen, load_frozen
+from specviz.training.heads import Eagle, Eagle3, Head, Medusa, rms
+from specviz.training.lesson import gather_rows, prepare
+from specviz.training.losses import head_loss
+from specviz.training.measure import Acceptance, measure
+from specviz.training.precision import frozen_dtype
+from specviz.training.prompts import Split, read_prompts
 
-TOKENIZER_DOCUMENTS = 30_000
-# Of a batch; a document has 75 tokens.
-DOCUMENTS = {"cpu": 60, "cuda": 256}
-# The parts that can be trained alone: target and draft together, and each head on a trained target.
-PAIR = "pair"
-PARTS = (PAIR, *TRAININGS)
+METHODS = (Method.EAGLE3, Method.EAGLE, Method.MEDUSA, Method.DRAFT_MODEL)
+DRAFT_VOCABULARY = 8192
+"""Tokens that a head drafts, the most frequent of the answers: its matrix would be most of it."""
+RATES = {Method.DRAFT_MODEL: 0.25}
+"""Factors on the learning rates, see `Plan.rate`."""
+SHORTEST_ANSWER = 3
+"""A shorter one has no token that a head would draft."""
+SIZING = 8
+"""Answers from which the size of features is taken."""
 
 
-@dataclass(frozen=True)
-class Minutes:
-    """How long each part trains."""
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is asked for. `steps` None: as many as `minutes` allow."""
 
-    draft_start: float = 1.5
-    target: float = 45.0
-    draft: float = 21.0
-    heads: dict[str, float] = field(
-        default_factory=lambda: {"eagle3": 28.0, "medusa": 9.0, "eagle": 9.0}
-    )
-
-    def with_heads(self, scale: float) -> Minutes:
-        """The heads' times multiplied: a GPU reads in a minute what a CPU reads in an hour."""
-        return replace(self, heads={name: scale * time for name, time in self.heads.items()})
-
-
-@dataclass(frozen=True)
-class Workshop:
-    """Where and how a training run reads and writes."""
-
+    target: Path
+    method: Method
+    prompts: tuple[Path, ...]
     out: Path
-    scratch: Path
-    device: str
-    seed: int
-    tokenizer: PreTrainedTokenizerFast
-    progress: Callable[[str], None]
-
-    def stream(self, start: int) -> Iterator[Batch]:
-        return stream_batches(
-            self.tokenizer,
-            seed=self.seed,
-            start=start,
-            documents=DOCUMENTS[self.device],
-            processes=writers(self.device),
-        )
+    tokens: int
+    minutes: float
+    device: str = "cpu"
+    seed: int = 20
+    steps: int | None = None
 
 
-def train_family(
-    out: Path,
-    *,
-    device: str,
-    minutes: Minutes,
-    seed: int,
-    progress: Callable[[str], None],
-    parts: Collection[str] = PARTS,
-    resume: bool = True,
-    further: bool = False,
-    scratch: Path = Path(".train"),
-) -> list[Outcome]:
-    """Train `parts` into folders of `out`; returns the outcome of every phase.
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `specviz train` says at its end: `before` is an untrained draft of the same form."""
 
-    `further`: target and draft go on from what they are in `out`, with text they have not read.
+    target: str
+    method: Method
+    folders: tuple[str, ...]
+    answers: int
+    answer_tokens: int
+    steps: int
+    minutes: float
+    loss: float
+    before: Acceptance
+    after: Acceptance
 
-    Checkpoints go to `scratch`; with `resume` a killed run continues from them. The number of steps
-    follows from the minutes and the measured speed, so it differs between machines. The record is
-    `out`/training.json, from which `out`/README.md is written; parts that are left out keep their
-    entries. Raises UsageError for an unknown part or device, for a head without a target, and where
-    there is nothing to train further or it was begun with another seed.
+
+def train(order: Order, progress: Callable[[str], None]) -> Report:
+    """Train a draft and measure it. What an earlier call left in `out` is gone on with.
+
+    Raises UsageError for a target, prompts or device that cannot be used.
     """
-    check_parts(out, parts)
-    if further:
-        check_further(out, seed)
-    check_device(device)
-    scratch.mkdir(parents=True, exist_ok=True)
-    if not resume:
-        forget(scratch, parts)
-    outcomes: list[Outcome] = []
-    if PAIR in parts and further:
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(out / TARGET_NAME)
-        pair = Workshop(out, scratch, device, seed, tokenizer, progress)
-        outcomes += train_pair_further(pair, minutes)
-        record.go_on(out, outcomes)
-        for outcome in outcomes:
-            checkpoint(scratch, outcome.name).unlink()  # it is in the record: not once more
-    elif PAIR in parts:
-        tokenizer = new_tokenizer(seed, progress)
-        outcomes += train_pair(Workshop(out, scratch, device, seed, tokenizer, progress), minutes)
-        record.begin(out, seed=seed, device=device_name(device), outcomes=outcomes)
-    heads = [name for name in TRAININGS if name in parts]
-    for name in heads:
-        shop = open_shop(out, scratch=scratch, device=device, seed=seed, progress=progress)
-        learnt = train_head(shop, name, minutes.heads[name], start=record.next_document(out))
-        record.add_outcomes(out, learnt)
-        outcomes += learnt
-    progress("evaluation: acceptance on the held-out prompts")
-    measure_family(out, draft=PAIR in parts, heads=heads)
-    write_card(out)
-    return outcomes
+    if order.device == "cuda" and not torch.cuda.is_available():
+        raise UsageError("This machine has no CUDA device: use --device cpu.")
+    frozen = load_frozen(order.target, device := torch.device(order.device))
+    split = read_prompts(order.prompts)
+    target = loaded_model(order.target.resolve(), frozen_dtype(order.device), device)
+    _claim(order)
+    found = _answers(order, target, split, progress)
+    torch.manual_seed(order.seed)
+    head = _head(order, frozen, target, found).to(device)
+    before = _before(order, head, frozen, split.held_out, progress)
+    folder = order.out / order.method
+    done = fit(
+        head,
+        found,
+        head_loss(head, target, frozen.matrix[head.target_ids]),
+        Plan(order.minutes, order.seed, order.steps, RATES.get(order.method, 1.0)),
+        checkpoint=order.out / f"{order.method}.checkpoint",
+        progress=progress,
+        snapshot=lambda: export(head, frozen, order.target, folder),
+    )
+    progress("measuring the trained draft on held-out prompts")
+    after = measure(order.target, folder, order.method, split.held_out, order.device)
+    report = _report(order, found, folders_of(order.method, folder), done, (before, after))
+    text = json.dumps(asdict(report), indent=2) + "\n"
+    (order.out / f"{order.method}.json").write_text(text, encoding="utf-8")
+    return report
 
 
-def check_parts(out: Path, parts: Collection[str]) -> None:
-    """Raises UsageError if `parts` cannot be trained into `out`."""
-    if unknown := sorted(set(parts) - set(PARTS)):
-        raise UsageError(f"There is no part {unknown[0]!r} of the family: use {', '.join(PARTS)}.")
-    if PAIR not in parts and not (out / record.RECORD_NAME).exists():
-        raise UsageError(f"A head needs a trained target, and {out} has none: train {PAIR} first.")
-
-
-def check_further(out: Path, seed: int) -> None:
-    """Raises UsageError if the pair in `out` cannot go on with the text of `seed`."""
-    if not (out / record.RECORD_NAME).exists():
-        raise UsageError(f"There is nothing to train further in {out}: train without --further.")
-    known = record.read(out)["seed"]
-    if known != seed:
-        raise UsageError(f"The models in {out} have read text of seed {known}: use --seed {known}.")
-
-
-def check_device(device: str) -> None:
-    """Raises UsageError for a device that is not here."""
-    if device not in DOCUMENTS or (device == "cuda" and not torch.cuda.is_available()):
+def _claim(order: Order) -> None:
+    """Take the work folder for this target and seed. Raises UsageError if it is another's."""
+    order.out.mkdir(parents=True, exist_ok=True)
+    file = order.out / "work.json"
+    own = json.dumps({"target": str(order.target.resolve()), "seed": order.seed}, indent=2) + "\n"
+    if file.exists() and file.read_text(encoding="utf-8") != own:
         raise UsageError(
-            f"There is no device {device!r} to train on here: use cpu, or cuda with a GPU."
+            f"{order.out} has the work for another target or seed: name another folder with --out."
         )
+    file.write_text(own, encoding="utf-8")
 
 
-def device_name(device: str) -> str:
-    """For the record: of a GPU its model too."""
-    return f"cuda ({torch.cuda.get_device_name()})" if device == "cuda" else device
+def _answers(
+    order: Order, target: Llama, split: Split, progress: Callable[[str], None]
+) -> list[Answer]:
+    tokenizer, rows = tokenizer_in(order.target), ROWS[order.device]
+    work = Generation(target, tokenizer, split.trained, order.seed, rows, LONGEST_ANSWER)
+    found = answers(work, order.out / "answers.jsonl", order.tokens, progress)
+    learned = [one for one in found if len(one.answer_ids) >= SHORTEST_ANSWER]
+    if not learned:
+        raise UsageError(
+            "No answer has a token that a draft could learn: give other prompts with --prompts."
+        )
+    return learned
 
 
-def forget(scratch: Path, parts: Collection[str]) -> None:
-    """Delete the checkpoints of `parts`; for the pair all, because the heads depend on it."""
-    for checkpoint in scratch.glob("*.pt"):
-        if PAIR in parts or any(checkpoint.stem.split("-")[0] == part for part in parts):
-            checkpoint.unlink()
+def _head(
+    order: Order, frozen: Frozen, target: Llama, found: Sequence[Answer]
+) -> Eagle3 | Eagle | Medusa | Draft:
+    """The draft before training."""
+    ids = _vocabulary(order, found, frozen.config.vocabulary).to(target.device)
+    if order.method is Method.DRAFT_MODEL:
+        return Draft(frozen, ids, order.target)
+    if order.method is Method.EAGLE3:
+        return Eagle3(frozen, ids, _tap_sizes(target, frozen, found[:SIZING]))
+    return (Eagle if order.method is Method.EAGLE else Medusa)(frozen, ids)
 
 
-def new_tokenizer(seed: int, progress: Callable[[str], None]) -> PreTrainedTokenizerFast:
-    """The vocabulary of the corpus."""
-    progress("tokenizer: learning the vocabulary")
-    documents = islice(training_documents(seed), TOKENIZER_DOCUMENTS)
-    return train_tokenizer(chat_prompt(d.prompt) + d.answer for d in documents)
+def _vocabulary(order: Order, found: Sequence[Answer], size: int) -> Tensor:
+    """The tokens that heads draft, chosen once: a checkpoint has weights for each."""
+    file = order.out / "vocabulary.json"
+    if not file.exists():
+        ids = frequent_tokens(found, size).tolist()
+        fresh = file.with_suffix(".new")
+        fresh.write_text(json.dumps(ids), encoding="utf-8")
+        fresh.replace(file)
+    return torch.tensor(json.loads(file.read_text(encoding="utf-8")))
 
 
-def train_pair(shop: Workshop, minutes: Minutes) -> list[Outcome]:
-    """Target and draft from the beginning."""
-    target = new_model(target_config(), shop.seed).to(shop.device)
-    draft = new_model(draft_config(), shop.seed + 1).to(shop.device)
-    start = Phase("draft-start", minutes.draft_start, muon_lr=4e-3, adam_lr=4e-3)
-    teach = _teach("target", minutes)
-    distil = _distil("draft-corpus", minutes)
+def frequent_tokens(found: Sequence[Answer], vocabulary: int) -> Tensor:
+    """The ids of the `DRAFT_VOCABULARY` most frequent answer tokens, ascending.
 
-    outcomes = [
-        _run(shop, draft, DRAFT_NAME, start, next_token_loss(draft, shop.device), shop.stream)
-    ]
-    if not (shop.out / TARGET_NAME / "model.safetensors").exists():
-        export_model(target, shop.tokenizer, shop.out / TARGET_NAME)
-    outcomes.append(
-        _run(shop, target, TARGET_NAME, teach, next_token_loss(target, shop.device), shop.stream)
-    )
-    outcomes.append(_distilled(shop, draft, target, distil, outcomes[-1].next_document))
-    return outcomes
+    Ties are broken by id, so that the choice does not depend on the order of counting.
+    """
+    counts: Counter[int] = Counter()
+    for one in found:
+        counts.update(one.answer_ids)
+    order = sorted(range(vocabulary), key=lambda token: (-counts[token], token))
+    return torch.tensor(sorted(order[:DRAFT_VOCABULARY]))
 
 
-def train_pair_further(shop: Workshop, minutes: Minutes) -> list[Outcome]:
-    """Target and draft that are there, on text that neither has read."""
-    target, draft = (
-        LlamaForCausalLM.from_pretrained(shop.out / name, dtype=torch.float32).to(shop.device)
-        for name in (TARGET_NAME, DRAFT_NAME)
-    )
-    fresh = record.next_document(shop.out)
-    loss = next_token_loss(target, shop.device)
-    teach, distil = _teach(TARGET_FURTHER, minutes), _distil(DRAFT_FURTHER, minutes)
-    learnt = _run(shop, target, TARGET_NAME, teach, loss, lambda at: shop.stream(max(at, fresh)))
-    return [learnt, _distilled(shop, draft, target, distil, learnt.next_document)]
+def tap_layers(layers: int) -> tuple[int, ...]:
+    """Those that vLLM, SGLang and llama.cpp read by default; of a smaller model the ends."""
+    usual = default_layers(layers)
+    return usual if usual[0] < usual[1] < usual[2] else tuple(sorted({0, layers // 2, layers}))
 
 
-def _teach(name: str, minutes: Minutes) -> Phase:
-    return Phase(name, minutes.target, muon_lr=4e-3, adam_lr=3e-3)
+def _tap_sizes(target: Llama, frozen: Frozen, found: Sequence[Answer]) -> dict[int, float]:
+    """The root mean square of the features of each layer that EAGLE-3 reads, over answers."""
+    layers = tap_layers(frozen.config.layers)
+    lesson = prepare(target, found, layers, frozen.matrix[:1])
+    features = gather_rows(lesson.taps, lesson.anchors)[lesson.valid]
+    parts = features.chunk(len(layers), -1)
+    return {layer: rms(part) for layer, part in zip(layers, parts, strict=True)}
 
 
-def _distil(name: str, minutes: Minutes) -> Phase:
-    return Phase(name, minutes.draft, muon_lr=4e-3, adam_lr=4e-3)
+def _before(
+    order: Order,
+    head: Head,
+    frozen: Frozen,
+    prompts: Sequence[Prompt],
+    progress: Callable[[str], None],
+) -> Acceptance:
+    """Of the untrained draft."""
+    progress("measuring the untrained draft on held-out prompts")
+    with TemporaryDirectory(dir=order.out) as folder:
+        untrained = Path(folder) / order.method
+        export(head, frozen, order.target, untrained)
+        return measure(order.target, untrained, order.method, prompts, order.device)
 
 
-def _distilled(
-    shop: Workshop, draft: LlamaForCausalLM, target: LlamaForCausalLM, phase: Phase, fresh: int
-) -> Outcome:
-    """The draft, taught by the target on text from document `fresh` on."""
-    target.eval().requires_grad_(False)
-    loss = distillation_loss(draft, target, shop.device)
-    return _run(shop, draft, DRAFT_NAME, phase, loss, lambda at: shop.stream(max(at, fresh)))
-
-
-def checkpoint(scratch: Path, phase: str) -> Path:
-    """Where a phase of the pair keeps its progress."""
-    return scratch / f"{phase}.pt"
-
-
-def _run(
-    shop: Workshop,
-    model: LlamaForCausalLM,
-    name: str,
-    phase: Phase,
-    loss: Loss,
-    batches: Callable[[int], Iterator[Batch]],
-) -> Outcome:
-    """One phase, with the model exported at every checkpoint."""
-    return fit(
-        model,
-        phase,
-        batches,
-        loss,
-        checkpoint=checkpoint(shop.scratch, phase.name),
-        progress=shop.progress,
-        snapshot=lambda: export_model(model, shop.tokenizer, shop.out / name),
+def _report(
+    order: Order,
+    found: Sequence[Answer],
+    folders: Sequence[Path],
+    done: Progress,
+    measured: tuple[Acceptance, Acceptance],
+) -> Report:
+    return Report(
+        target=str(order.target),
+        method=order.method,
+        folders=tuple(map(str, folders)),
+        answers=len(found),
+        answer_tokens=sum(len(one.answer_ids) for one in found),
+        steps=done.step,
+        minutes=done.seconds / 60,
+        loss=done.loss,
+        before=measured[0],
+        after=measured[1],
     )

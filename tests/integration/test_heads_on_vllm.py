@@ -1,4 +1,4 @@
-"""The shipped heads on real vLLM servers: they load, and accept what was measured offline."""
+"""The shipped heads on real vLLM servers: they load, and accept what the embedded engine does."""
 
 from __future__ import annotations
 
@@ -9,20 +9,16 @@ from typing import Any
 import httpx2
 import pytest
 import torch
-from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
+from specviz.config import EngineKind, Prompt, RunConfig
+from specviz.engines.embedded.engine import EmbeddedEngine
+from specviz.engines.embedded.opening import open_engine, tokenizer_in
 from specviz.methods import Method
 from specviz.paths import DEMO_TARGET, MODELS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
-from specviz.training.evaluate import Hits, load_target
-from specviz.training.family import HEAD_NAMES, SPECULATORS_NAME
-from specviz.training.heads.evaluate import head_hits
-from specviz.training.heads.load import load_head
-from specviz.training.stream.encoding import Encoded
-from specviz.training.tokenizer import chat_prompt
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -35,21 +31,20 @@ LEAST_EQUAL_STEPS = 0.95
 RATE_TOLERANCE = 0.03
 
 HEADS = [
-    (Method.MEDUSA, HEAD_NAMES["medusa"]),
-    (Method.EAGLE, HEAD_NAMES["eagle"]),
-    (Method.EAGLE3, HEAD_NAMES["eagle3"]),
-    (Method.EAGLE3, SPECULATORS_NAME),
+    (Method.MEDUSA, "demo-medusa"),
+    (Method.EAGLE, "demo-eagle"),
+    (Method.EAGLE3, "demo-eagle3"),
+    (Method.EAGLE3, "demo-eagle3-speculators"),
 ]
 
-Family = tuple[LlamaForCausalLM, PreTrainedTokenizerFast]
 Servers = dict[str, Future[Server]]
 
 
-@pytest.fixture(scope="module")
-def family() -> Iterator[Family]:
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the server next door has the cores
-    yield load_target(MODELS)
+    yield
     torch.set_num_threads(threads)
 
 
@@ -69,16 +64,16 @@ def servers(start: Callable[[ServerSpec], Server]) -> Iterator[Servers]:
         pool.shutdown(cancel_futures=True)
 
 
-@pytest.mark.parametrize("folder", [folder for _, folder in HEADS])
-def test_server_accepts_what_the_evaluation_does(
-    folder: str, family: Family, servers: Servers
+@pytest.mark.parametrize(("method", "folder"), HEADS)
+def test_server_accepts_what_the_embedded_engine_does(
+    method: Method, folder: str, servers: Servers
 ) -> None:
-    """Step by step over the server's own answers; the speculators folder holds the same head."""
-    target, tokenizer = family
-    name = HEAD_NAMES["eagle3"] if folder == SPECULATORS_NAME else folder
-    hits = head_hits(load_head(MODELS / name, target), target)
+    """Step by step over the server's own answers."""
+    options = {"dtype": "bfloat16", "shape": "chain"}
+    draft = str(MODELS / folder)
+    engine, _ = open_engine(RunConfig(EngineKind.EMBEDDED, method, K, draft=draft, options=options))
     server = servers[folder].result()
-    steps = [step for text in prompts(tokenizer) for step in judged(server, text, hits)]
+    steps = [step for prompt in prompts() for step in judged(server, prompt, engine)]
     server.stop()
     assert len(steps) > 50
     assert sum(served == ours for served, ours in steps) >= LEAST_EQUAL_STEPS * len(steps)
@@ -86,25 +81,24 @@ def test_server_accepts_what_the_evaluation_does(
     assert served == pytest.approx(ours, abs=RATE_TOLERANCE)
 
 
-def prompts(tokenizer: PreTrainedTokenizerFast) -> list[list[int]]:
-    texts = [p.text for c in CATEGORIES for p in load_prompts(c)[:PROMPTS_PER_CATEGORY]]
-    return [tokenizer.encode(chat_prompt(text), add_special_tokens=False) for text in texts]
+def prompts() -> list[Prompt]:
+    return [p for c in CATEGORIES for p in load_prompts(c)[:PROMPTS_PER_CATEGORY]]
 
 
-def judged(server: Server, prompt: list[int], hits: Hits) -> list[tuple[int, int]]:
-    """Accepted tokens of every step of one answer, by the server and by our module.
+def judged(server: Server, prompt: Prompt, engine: EmbeddedEngine) -> list[tuple[int, int]]:
+    """Accepted tokens of every step of one answer, by the server and by our engine.
 
     What the server accepted beyond the end of the answer is left out on both sides.
     """
-    answer, accepted = complete(server, prompt)
-    rows = hits(Encoded(prompt + answer, len(prompt)), K)
+    prompt_ids = tokenizer_in(DEMO_TARGET).encode_chat(prompt.messages)
+    answer, accepted = complete(server, prompt_ids)
+    again = engine.redraft(prompt, answer)
     steps, at = [], 1
     for served in accepted:
-        if at >= len(rows):
+        if at >= len(answer):
             break
-        offered = len(rows[at])
-        ours = next((n for n in range(offered) if not rows[at][n]), offered)
-        steps.append((min(served, offered), ours))
+        offered = min(K, len(answer) - at)
+        steps.append((min(served, offered), min(again.matched[at - 1], offered)))
         at += served + 1
     return steps
 

@@ -97,20 +97,27 @@ class Layer:
 
         Keys and values are appended to layer `index` of the cache.
         """
-        config, n = self.config, x.shape[0]
+        n = x.shape[0]
         if self._compiled is not None and n <= MOST_ROWS:
             return self._compiled.attention(x, norm, residual, cache, index, layout)
         x = x if norm is None else self.norm(x, norm)
-        rotated = config.heads + config.kv_heads
-        qkv = self.qkv(x).view(n, rotated + config.kv_heads, config.head_dim)
-        if self.q_norm is not None and self.k_norm is not None:
-            qkv = self._norm_heads(qkv)
-        qk = self._rope.rotated(qkv[:, :rotated], layout.positions)
+        query, new_keys, new_values = self.project(x, layout.positions)
         keys, values = cache.keys[index], cache.values[index]
         start = cache.length
-        keys[:, start : start + n] = qk[:, config.heads :].transpose(0, 1)
-        values[:, start : start + n] = qkv[:, rotated:].transpose(0, 1)
-        return residual + self.out(attend(qk[:, : config.heads], keys, values, layout))
+        keys[:, start : start + n] = new_keys.transpose(0, 1)
+        values[:, start : start + n] = new_values.transpose(0, 1)
+        return residual + self.out(attend(query, keys, values, layout))
+
+    def project(self, x: Tensor, positions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries [n, heads, size], keys and values [n, KV heads, size] of normed x [n, in];
+        queries and keys are rotated to their positions [n]."""
+        heads, kv_heads = self.config.heads, self.config.kv_heads
+        rotated = heads + kv_heads
+        qkv = self.qkv(x).view(x.shape[0], rotated + kv_heads, self.config.head_dim)
+        if self.q_norm is not None and self.k_norm is not None:
+            qkv = self._norm_heads(qkv)
+        qk = self._rope.rotated(qkv[:, :rotated], positions)
+        return qk[:, :heads], qk[:, heads:], qkv[:, rotated:]
 
     def mlp(self, x: Tensor) -> Tensor:
         """x + SwiGLU of x, normed here."""

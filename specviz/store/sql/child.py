@@ -20,13 +20,13 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 import specviz
-from specviz import confinement
 from specviz.analysis.text import terminal_text
 from specviz.errors import SpecvizError, StoreError, UsageError
 from specviz.store.file import lake
 from specviz.store.file.database import SETTINGS, first_line
 from specviz.store.location import Lake
 from specviz.store.quoting import literal
+from specviz.store.sql import confinement
 from specviz.store.sql.frames import HEADER, packed, unpacked
 from specviz.store.sql.guard import checked
 from specviz.store.sql.names import allowed_functions

@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from specviz.confinement import isolated_command
 from specviz.errors import StoreError
+from specviz.store.sql.confinement import isolated_command
 from specviz.store.sql.frames import HEADER, MOST_BYTES, packed, unpacked
 
 _log = logging.getLogger(__name__)

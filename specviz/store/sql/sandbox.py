@@ -4,7 +4,7 @@ The walls, from the inside: the statement is checked on DuckDB's parse (`guard`)
 ONLY transaction that is rolled back, on a copy that is opened for reading (a shared store: attached
 for reading), in a database without access to files, network and its own configuration; in a process
 that has a limit on its memory, reaches no file but the copy and no network
-(`specviz.confinement`), and is killed when its time is over. DuckDB calls none of this a boundary
+(`confinement`), and is killed when its time is over. DuckDB calls none of this a boundary
 against hostile users: the app that offers it stays on loopback.
 
 This process has no limit and no thread in a query: whatever one does, the app goes on.

@@ -23,14 +23,13 @@ from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
-from specviz.training.tokenizer import USER
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
 TEMPERATURE = 0.8
 # The target has read this often, and hundreds of names follow. After tokens that mean nothing to it
 # rounding alone moves its probabilities by 0.02.
-BEGINNING = f"{USER}Write a Python function `"
+BEGINNING = "<|user|>Write a Python function `"
 CHOICES = 96  # sequences per request; with four requests under way the batch is always full
 POSITIONS = (1, 2, 3)  # the 2nd to 4th token: the first comes from the prefill, unspeculated
 BF16_ALLOWANCE = 0.01

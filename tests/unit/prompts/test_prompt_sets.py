@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -14,18 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.errors import UsageError
-from specviz.paths import PROMPTS
 from specviz.prompts.sets import PromptSource, load_conversations, shares
 from specviz.prompts.shipped import CATEGORIES, load_prompts
-from specviz.training.held_out import (
-    FURTHER_PROMPTS,
-    MAX_TOKENS,
-    PROMPTS_PER_CATEGORY,
-    evaluation_documents,
-    further_documents,
-    further_prompt_lines,
-    tuning_documents,
-)
 
 # The documents' plan, of 500 prompts.
 WEIGHTS = {
@@ -80,50 +69,12 @@ def test_the_shipped_set_goes_on_where_the_pages_prompts_end() -> None:
         assert names == sorted(name for name in shipped if name.startswith(category))
         for prompt in load_prompts(category):
             assert shipped[str(prompt.prompt_id)].turns == (prompt.text,)
-        assert all(shipped[name].max_tokens == MAX_TOKENS[category] for name in names)
+        assert len({shipped[name].max_tokens for name in names}) == 1
 
 
 def test_no_shipped_prompt_is_there_twice() -> None:
     found = load_conversations(PromptSource())
     assert len({conversation.turns[0].strip() for conversation in found}) == len(found)
-
-
-def _skip_where_python_is_another(category: str) -> None:
-    """Two categories ask about Python's own functions, and each Python has some of its own."""
-    if category in {"short_qa", "code_generation"} and sys.version_info[:2] != (3, 11):
-        pytest.skip("the files were written by Python 3.11, about its standard library")
-
-
-@pytest.mark.parametrize(
-    "category",
-    [
-        pytest.param(category, marks=[] if category == "translation" else pytest.mark.slow)
-        for category in CATEGORIES
-    ],
-)
-def test_further_prompts_are_new(category: str) -> None:
-    documents = further_documents(category)
-    contents = {document.content for document in documents}
-    assert len(contents) == FURTHER_PROMPTS[category] == WEIGHTS[category] - PROMPTS_PER_CATEGORY
-    assert not contents & {document.content for document in evaluation_documents(category)}
-    assert not contents & {document.content for document in tuning_documents(category)}
-
-
-@pytest.mark.slow  # the test below is the first case
-@pytest.mark.parametrize("category", CATEGORIES)
-def test_further_prompts_are_those_of_the_code(category: str) -> None:
-    _skip_where_python_is_another(category)
-    documents = further_documents(category)
-    text = (PROMPTS / "more" / f"{category}.jsonl").read_text(encoding="utf-8")
-    assert [json.loads(line)["prompt"] for line in text.splitlines()] == [
-        document.prompt for document in documents
-    ]
-
-
-def test_a_further_file_is_what_the_code_writes() -> None:
-    _skip_where_python_is_another("short_qa")
-    text = (PROMPTS / "more" / "short_qa.jsonl").read_text(encoding="utf-8")
-    assert text.splitlines() == further_prompt_lines("short_qa")
 
 
 def test_all_prompts_in_the_order_of_the_seed(animals: str) -> None:

@@ -1,1 +1,0 @@
-"""One module per prompt category; its `example(rng)` makes one prompt and the answer."""
