@@ -104,11 +104,14 @@ def _own(found: Sequence[Compared], rounding: Rounding, width: float = 0.0) -> s
     """The sentence on how many answers the baseline's own rounding parts at gaps of `width` or
     more, without its full stop."""
     most = most_parted(found, rounding, width)
-    return (
-        f" The baseline's own rounding moved {rounding.moved:,} of {rounding.positions:,} "
-        f"log-probabilities, by {rounding.size:.2g} on average, which may part up to {most} of the "
-        "answers"
+    moved = (
+        f"{rounding.moved:,} of {rounding.positions:,} log-probabilities, by {rounding.size:.2g} "
+        "on average"
+        if rounding.moved
+        else f"none of {rounding.positions:,} log-probabilities, which are {rounding.size:.2g} or "
+        "multiples of it apart"
     )
+    return f" The baseline's own rounding moved {moved}: it may part up to {most} of the answers"
 
 
 def excess(found: Sequence[Compared], rounding: Rounding | None) -> tuple[int, float] | None:

@@ -212,6 +212,8 @@ def test_more_answers_than_rounding_parts_are_another_model(ids: tuple[int, ...]
     assert (few.found["near_ties"], few.found["parted"]) == (2, 0)
     most = int(str(few.expected["near_ties"]).removeprefix("at most "))
     assert few.detail.endswith(f"may part up to {most} of the answers.")
+    still = several(0, replace(ROUNDING, moved=0), ids)
+    assert "moved none of 100 log-probabilities, which are 0.05 or multiples" in still.detail
     outcomes = [several(number, ROUNDING, ids).outcome for number in (most, most + 1)]
     assert outcomes == [Outcome.HOLDS, Outcome.FAILS]
 
