@@ -31,7 +31,8 @@ class Draft(nn.Module):
         self.config = _config(source, count)
         self.target_ids = target_ids
         self.rows = (target.matrix[target_ids],)
-        self.model = AutoModel.from_config(AutoConfig.for_model(**self.config))
+        # the folder is bfloat16; in it, steps as small as a training's would round to nothing
+        self.model = AutoModel.from_config(AutoConfig.for_model(**self.config)).float()
         device = target.embeddings.device
         weights = load_weights(source, torch.float32, device)
         chosen = kept_layers(target.config.layers, count)

@@ -8,7 +8,7 @@ import pytest
 
 from specviz.analysis.lossless import Comparison
 from specviz.analysis.metrics import Metrics
-from specviz.analysis.readout import readout, verdict
+from specviz.analysis.readout import SPEEDUP, readout, verdict
 from specviz.analysis.text import digits
 from specviz.config import EngineKind, RunConfig, Sampling
 from specviz.methods import Method
@@ -68,7 +68,7 @@ def test_three_significant_digits(value: float | None, shown: str | None) -> Non
 def test_a_finished_arm() -> None:
     row = figures()
     assert row["output"] == ("96 tokens in 31 passes", None)
-    assert row["speed-up, one run"] == ("1.7×", None)
+    assert row[SPEEDUP] == ("1.7×", None)
     assert row["acceptance"] == ("0.640", None)
     assert row["tok/s"] == ("41.2", None)
 
@@ -83,7 +83,7 @@ def test_the_order_never_changes() -> None:
 
 
 def test_outputs_of_different_length_give_no_speed_up() -> None:
-    value, reason = figures(baseline=replace(BASELINE, output_tokens=95))["speed-up, one run"]
+    value, reason = figures(baseline=replace(BASELINE, output_tokens=95))[SPEEDUP]
     assert value is None and reason is not None and "length" in reason
 
 
