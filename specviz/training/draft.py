@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel
 
-from specviz.engines.embedded.checkpoint import load_weights, read_json
-from specviz.training.frozen import Frozen
+from specviz.engines.embedded.checkpoint import read_json
+from specviz.training.frozen import TABLES, Frozen, stored
 from specviz.training.lesson import Lesson, gather_rows
 
 LAYERS = 4
@@ -34,8 +33,10 @@ class Draft(nn.Module):
         # the folder is bfloat16; in it, steps as small as a training's would round to nothing
         self.model = AutoModel.from_config(AutoConfig.for_model(**self.config)).float()
         device = target.embeddings.device
-        weights = load_weights(source, torch.float32, device)
         chosen = kept_layers(target.config.layers, count)
+        layers = (f"model.layers.{number}." for number in chosen)
+        kept = (*TABLES, *layers)
+        weights = stored(source, lambda name: name.startswith(kept), device)
         self.model.load_state_dict(_renamed(weights, chosen))
         self.model.to(device)
         self.model.embed_tokens.requires_grad_(False)

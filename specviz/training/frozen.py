@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from torch import Tensor
 
 from specviz.checkpoints.config import flat_head
-from specviz.engines.embedded.checkpoint import ModelConfig, load_weights, read_config, read_json
+from specviz.engines.embedded.checkpoint import ModelConfig, read_config, read_json
 
 KEPT_KEYS = (
     *("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads"),
@@ -18,6 +20,8 @@ KEPT_KEYS = (
     *("max_position_embeddings", "vocab_size", "bos_token_id", "eos_token_id", "pad_token_id"),
 )
 """Of the target's config.json, for a head's: its layer has the target's sizes in Llama's form."""
+
+TABLES = ("model.embed_tokens.weight", "lm_head.weight", "model.norm.weight")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,10 @@ class Frozen:
 
 
 def load_frozen(folder: Path, device: torch.device) -> Frozen:
-    """The target in `folder`. Raises UsageError for a model that the embedded engine does not
-    run."""
+    """Of the target in `folder`, which the embedded engine has loaded without an objection."""
     config = read_config(folder)
     raw = flat_head(read_json(folder, "config.json"))
-    weights = load_weights(folder, torch.float32, device)
+    weights = stored(folder, lambda name: name in TABLES, device)
     embeddings = weights["model.embed_tokens.weight"]
     return Frozen(
         config=config,
@@ -55,3 +58,13 @@ def load_frozen(folder: Path, device: torch.device) -> Frozen:
         matrix=embeddings if config.tied else weights["lm_head.weight"],
         norm=weights["model.norm.weight"],
     )
+
+
+def stored(folder: Path, wanted: Callable[[str], bool], device: torch.device) -> dict[str, Tensor]:
+    """The weights whose names are `wanted`, in float32, without reading the others."""
+    found: dict[str, Tensor] = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        with safe_open(file, "pt") as opened:
+            names = [name for name in opened.keys() if wanted(name)]  # noqa: SIM118
+            found |= {name: opened.get_tensor(name).float().to(device) for name in names}
+    return found

@@ -87,9 +87,10 @@ def train(order: Order, progress: Callable[[str], None]) -> Report:
     """
     if order.device == "cuda" and not torch.cuda.is_available():
         raise UsageError("This machine has no CUDA device: use --device cpu.")
-    frozen = load_frozen(order.target, device := torch.device(order.device))
+    device = torch.device(order.device)
     split = read_prompts(order.prompts)
     target = loaded_model(order.target.resolve(), frozen_dtype(order.device), device)
+    frozen = load_frozen(order.target, device)
     _claim(order)
     found = _answers(order, target, split, progress)
     torch.manual_seed(order.seed)
