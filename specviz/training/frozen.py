@@ -1,25 +1,23 @@
-"""What heads take from the target and do not train: its sizes, embeddings and vocabulary matrix."""
+"""The part of the target that heads take and do not train: sizes, embeddings, vocabulary matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
 from torch import Tensor
 
 from specviz.checkpoints.config import flat_head
-from specviz.engines.embedded.checkpoint import ModelConfig, read_config, read_json
+from specviz.engines.embedded.checkpoint import ModelConfig, load_weights, read_config, read_json
 
 KEPT_KEYS = (
     *("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads"),
     *("head_dim", "hidden_act", "rms_norm_eps", "rope_parameters", "rope_scaling", "rope_theta"),
     *("max_position_embeddings", "vocab_size", "bos_token_id", "eos_token_id", "pad_token_id"),
 )
-"""Of the target's config.json, for a head's: its layer has the target's sizes in Llama's form."""
+"""Keys of the target's config.json for a head's, whose layer has its sizes in Llama's form."""
 
 TABLES = ("model.embed_tokens.weight", "lm_head.weight", "model.norm.weight")
 
@@ -45,10 +43,10 @@ class Frozen:
 
 
 def load_frozen(folder: Path, device: torch.device) -> Frozen:
-    """Of the target in `folder`, which the embedded engine has loaded without an objection."""
+    """Load that of the target in `folder`. Raises UsageError for weights that cannot be read."""
     config = read_config(folder)
     raw = flat_head(read_json(folder, "config.json"))
-    weights = stored(folder, lambda name: name in TABLES, device)
+    weights = load_weights(folder, torch.float32, device, lambda name: name in TABLES)
     embeddings = weights["model.embed_tokens.weight"]
     return Frozen(
         config=config,
@@ -58,13 +56,3 @@ def load_frozen(folder: Path, device: torch.device) -> Frozen:
         matrix=embeddings if config.tied else weights["lm_head.weight"],
         norm=weights["model.norm.weight"],
     )
-
-
-def stored(folder: Path, wanted: Callable[[str], bool], device: torch.device) -> dict[str, Tensor]:
-    """The weights whose names are `wanted`, in float32, without reading the others."""
-    found: dict[str, Tensor] = {}
-    for file in sorted(folder.glob("*.safetensors")):
-        with safe_open(file, "pt") as opened:
-            names = [name for name in opened.keys() if wanted(name)]  # noqa: SIM118
-            found |= {name: opened.get_tensor(name).float().to(device) for name in names}
-    return found

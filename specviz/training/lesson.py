@@ -1,4 +1,4 @@
-"""What a draft learns from a group of answers: the target's hidden states and distributions.
+"""The lesson of a draft from a group of answers: the target's hidden states and distributions.
 
 Positions of a text whose answer begins at P: the target has read up to t, token t+1 is known but
 not read, and a draft proposes tokens t+2, t+3, … as an engine does after each step. Such a t is
@@ -43,7 +43,7 @@ class Lesson:
     entropy: Tensor
 
     def at_step(self, values: Tensor, step: int) -> Tensor:
-        """Of `values` [n, a, ...] those of anchors whose draft step `step` is in the text."""
+        """Those of `values` [n, a, ...] of anchors whose draft step `step` is in the text."""
         return values[:, : max(0, values.shape[1] - step)][self.valid[:, step:]]
 
     def wanted_at(self, step: int) -> tuple[Tensor, Tensor]:

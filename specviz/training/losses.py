@@ -1,4 +1,4 @@
-"""What heads and draft models minimise: the distance from the target's distribution."""
+"""The loss of heads and draft models: the distance from the target's distribution."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Loss = Callable[[Sequence[Answer]], tuple[Tensor, float]]
 """The summed loss of some answers and the weight it is a sum over."""
 
 DRAFT_STEPS = 4
-"""Of EAGLE-3 on its own outputs (training-time test, arXiv 2503.01840, 3.2)."""
+"""Steps of EAGLE-3 on its own outputs (training-time test, arXiv 2503.01840, 3.2)."""
 STEP_DECAY = 0.8
 """Later draft steps count less, because they are reached less often: Medusa's constant (arXiv
 2401.10774, 2.2.1), and that of the training code of EAGLE-3's authors."""
@@ -28,7 +28,7 @@ ratio."""
 
 
 def head_loss(head: Head, target: Llama, rows: Tensor) -> Loss:
-    """Of `head`; `rows` [draft vocabulary, H] of the target's vocabulary matrix are its tokens'."""
+    """The loss of `head`; `rows` [draft vocabulary, H] are its tokens' in the target's matrix."""
     device = target.device.type
 
     def part(lesson: Lesson) -> tuple[Tensor, float]:

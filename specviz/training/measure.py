@@ -57,7 +57,7 @@ def measure(
 
 
 def _counts(steps: Iterable[Step]) -> list[int]:
-    """Of one answer: drafting steps, then how many of them accepted position 1, 2, … `K`."""
+    """Counts of one answer: drafting steps, then how many of them accepted position 1, 2, … `K`."""
     accepted = [step.num_accepted for step in steps if step.drafted]
     return [len(accepted), *(sum(one >= place for one in accepted) for place in range(1, K + 1))]
 

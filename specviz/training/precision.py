@@ -25,5 +25,5 @@ def autocast(device: str) -> torch.autocast:
 
 
 def frozen_dtype(device: str) -> Dtype:
-    """Of the target, which is only read."""
+    """The format of the target, which is only read."""
     return "bfloat16" if multiplies_bfloat16(device) else "float32"

@@ -51,7 +51,7 @@ SIZING = 8
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is asked for. `steps` None: as many as `minutes` allow."""
+    """A training that is asked for. `steps` None: as many as `minutes` allow."""
 
     target: Path
     method: Method
@@ -66,7 +66,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `specviz train` says at its end: `before` is an untrained draft of the same form."""
+    """The end of `specviz train`: `before` is an untrained draft of the same form."""
 
     target: str
     method: Method
@@ -81,7 +81,7 @@ class Report:
 
 
 def train(order: Order, progress: Callable[[str], None]) -> Report:
-    """Train a draft and measure it. What an earlier call left in `out` is gone on with.
+    """Train a draft and measure it, going on with what an earlier call left in `out`.
 
     Raises UsageError for a target, prompts or device that cannot be used.
     """
@@ -197,7 +197,7 @@ def _before(
     prompts: Sequence[Prompt],
     progress: Callable[[str], None],
 ) -> Acceptance:
-    """Of the untrained draft."""
+    """Measure the untrained draft."""
     progress("measuring the untrained draft on held-out prompts")
     with TemporaryDirectory(dir=order.out) as folder:
         untrained = Path(folder) / order.method

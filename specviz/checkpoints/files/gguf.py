@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from specviz.checkpoints.files.safetensors import read_part
 from specviz.errors import UsageError
 
 MAGIC = b"GGUF"
@@ -77,12 +78,7 @@ class GgufFile:
     def read(self, name: str) -> bytes:
         """A tensor's bytes, as they are stored. Raises UsageError where they are gone."""
         tensor = self.tensors[name]
-        with self.path.open("rb") as file:
-            file.seek(tensor.start)
-            data = file.read(tensor.end - tensor.start)
-        if len(data) != tensor.end - tensor.start:
-            raise UsageError(f"{self.path} became shorter while it was read: read it again.")
-        return data
+        return read_part(self.path, tensor.start, tensor.end)
 
 
 class _Reader:

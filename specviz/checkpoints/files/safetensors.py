@@ -147,11 +147,16 @@ def _check_places(tensors: Sequence[Tensor], begin: int, size: int) -> None:
 
 def read_bytes(tensor: Tensor) -> bytes:
     """All of a tensor's bytes, as they are stored. Raises UsageError where they are gone."""
-    with tensor.file.open("rb") as file:
-        file.seek(tensor.start)
-        data = file.read(tensor.end - tensor.start)
-    if len(data) != tensor.end - tensor.start:
-        raise UsageError(f"{tensor.file} became shorter while it was read: read it again.")
+    return read_part(tensor.file, tensor.start, tensor.end)
+
+
+def read_part(path: Path, start: int, end: int) -> bytes:
+    """A file's bytes from `start` up to `end`. Raises UsageError where they are gone."""
+    with path.open("rb") as file:
+        file.seek(start)
+        data = file.read(end - start)
+    if len(data) != end - start:
+        raise UsageError(f"{path} became shorter while it was read: read it again.")
     return data
 
 

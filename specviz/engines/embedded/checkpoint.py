@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
+from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from specviz.checkpoints.config import MODEL_TYPES, flat_head
@@ -110,15 +109,25 @@ def _config(folder: Path, model_type: str, raw: dict[str, Any]) -> ModelConfig:
     )
 
 
-def load_weights(folder: Path, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
-    """All tensors of the checkpoint, floats as `dtype`. Raises UsageError if there are none."""
+def load_weights(
+    folder: Path,
+    dtype: torch.dtype,
+    device: torch.device,
+    wanted: Callable[[str], bool] = lambda name: True,
+) -> dict[str, Tensor]:
+    """The tensors of the checkpoint whose names are `wanted`, floats as `dtype`; no other is read.
+
+    Raises UsageError if the folder has none or a file cannot be read.
+    """
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         raise UsageError(f"{folder} has no *.safetensors file: save the model in that format.")
     weights: dict[str, Tensor] = {}
     for file in files:
         try:
-            weights |= load_file(file, device=str(device))
+            with safe_open(file, "pt", device=str(device)) as opened:
+                names = [name for name in opened.keys() if wanted(name)]  # noqa: SIM118
+                weights |= {name: opened.get_tensor(name) for name in names}
         except SafetensorError as error:
             raise UsageError(f"{file} cannot be read ({error}): copy it again.") from error
     return {name: w.to(dtype) if w.is_floating_point() else w for name, w in weights.items()}

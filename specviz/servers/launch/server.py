@@ -88,8 +88,8 @@ def start_server(
     Raises ServerStartFailed with the server's own reason, or if `cancel` is set; nothing is left
     running. Raises UsageError for a short name of a model that cannot be had.
     """
-    model, draft = (name and located(name, on_progress) for name in (spec.model, spec.draft))
-    spec = replace(spec, model=model or spec.model, draft=draft)
+    draft = spec.draft and located(spec.draft, on_progress)
+    spec = replace(spec, model=located(spec.model, on_progress), draft=draft)
     _check_models(spec)
     began_s = time.monotonic()
     server = _launch(spec, log_dir)
