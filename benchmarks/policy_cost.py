@@ -38,7 +38,7 @@ from benchmarks.results_file import add_save_option, save
 from benchmarks.tables.markdown import spread
 from specviz.machine import hardware_summary
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.models.pair import pair_of
 from specviz.policy.file import policy_toml
 from specviz.policy.policy import Basis, Policy, Row
 from specviz.servers.launch.launcher import ServerSpec
@@ -109,7 +109,8 @@ class Arm:
 def servers(folder: Path) -> Iterator[Servers]:
     path = folder / "policy.toml"
     path.write_text(policy_toml(POLICY), encoding="utf-8")
-    target, draft = str(DEMO_TARGET), str(DEMO_DRAFT)
+    pair = pair_of(None, None, Method.DRAFT_MODEL)
+    target, draft = pair.target, pair.draft
     specs = (
         ServerSpec(LAUNCHER, target),
         ServerSpec(LAUNCHER, target, Method.DRAFT_MODEL, draft, K),

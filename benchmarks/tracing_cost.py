@@ -31,10 +31,8 @@ import psutil
 
 from benchmarks.results_file import add_save_option, save
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
-from specviz.servers.launch.launcher import ServerSpec
+from specviz.servers.kinds import default_spec
 from specviz.servers.launch.server import Server, start_server
-from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.servers.vllm.tracing.keys import new_key
 
 K = 4
@@ -85,9 +83,7 @@ def read_options() -> argparse.Namespace:
 
 
 def launch(stack: ExitStack, logs: Path, *, trace: bool) -> Server:
-    spec = ServerSpec(
-        LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(DEMO_DRAFT), K, trace=trace
-    )
+    spec = default_spec(Method.DRAFT_MODEL, K, trace=trace)
     server = start_server(spec, log_dir=logs, on_progress=lambda _: None)
     stack.callback(server.stop)
     return server

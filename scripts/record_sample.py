@@ -25,7 +25,7 @@ from specviz.bench.plan.toml import parse_plan
 from specviz.config import EngineKind, Prompt, RunConfig, RunStatus, Sampling
 from specviz.live.job import MAX_ARMS, Phase
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT
+from specviz.models.pair import default_draft
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.runtime import Runtime
 from specviz.store.benchmarks.reads import read_benchmarks
@@ -143,7 +143,7 @@ def record_loads(current: Runtime, size: Size) -> None:
 
 def record_regression(current: Runtime, size: Size) -> None:
     """The demo draft next to itself with rounded weights, in turns on the same prompts."""
-    round_weights(DEMO_DRAFT, ROUNDED)
+    round_weights(default_draft(Method.DRAFT_MODEL), ROUNDED)
     draft = '[[arms]]\nmethod = "draft_model"\nk = 5\n'
     arms = f'{draft}{draft}draft = "{ROUNDED}"\n'
     benchmark_id = benchmark(

@@ -19,13 +19,13 @@ import psutil
 from specviz import machine
 from specviz.errors import StoreError
 from specviz.machine import GIB
-from specviz.methods import METHODS
-from specviz.paths import DEMO_TARGET, MODELS
+from specviz.models.listed import list_models
+from specviz.models.pair import default_model
 from specviz.store import Lake, Location, default_location
 from specviz.store.file.lake import EXTENSIONS, extension
 from specviz.store.owner import read_owner, sidecar
 
-DEMO_SERVER_GIB = 1.2  # a vLLM server with a demo model on the CPU, measured
+SERVER_GIB = 1.5  # a vLLM server with smollm2 on the CPU
 PYTHONS = ((3, 11), (3, 12), (3, 13))  # those of pyproject.toml and of the locks
 SPARE_DISK_GIB = 1.0  # ten million stored decisions take about a quarter of it
 IMPORT_LIMIT_S = 180
@@ -60,7 +60,7 @@ def examine(
         gpu_found(),
         torch_found(),
         compiler_found(),
-        models_found(MODELS),
+        models_found(),
         vllm_import_found() if deep else vllm_found(),
         llama_cpp_found(),
         servers_found(),
@@ -121,17 +121,15 @@ def compiler_found() -> Finding:
     return Finding(name, None, detail, "Install g++ (Debian, Ubuntu: apt install g++).")
 
 
-def models_found(folder: Path) -> Finding:
-    """The shipped demo models: `folder`'s subfolders that hold weights."""
-    weights = sorted(folder.glob("*/model.safetensors"))
-    drafts = {record.demo_draft.name for record in METHODS.values() if record.demo_draft}
-    missing = {DEMO_TARGET.name, *drafts} - {path.parent.name for path in weights}
-    sizes = ", ".join(f"{path.parent.name} {_megabytes(path)} MB" for path in weights)
-    if missing:
-        names = ", ".join(sorted(missing))
-        detail = f"{names} missing in {folder}" + (f", found {sizes}" if sizes else "")
-        return Finding("Demo models", False, detail, "Restore them with git, or specviz train.")
-    return Finding("Demo models", True, sizes)
+def models_found() -> Finding:
+    """The default model, and the drafts that fit it."""
+    name = default_model()
+    found = next((one for one in list_models() if name in (one.name, one.path)), None)
+    if found is None or not (found.written or found.source):
+        return Finding("Model", False, f"{name} is not on this machine", REINSTALL)
+    drafts = ", ".join(found.drafts or ()) or "none"
+    where = f"{found.path}; drafts: {drafts}" if found.written else "written at the first run"
+    return Finding("Model", True, f"{name}, {where}")
 
 
 def vllm_found() -> Finding:
@@ -180,13 +178,13 @@ def llama_cpp_found() -> Finding:
 
 
 def servers_found() -> Finding:
-    """How many demo servers fit into the memory that is free now."""
+    """How many servers fit into the memory that is free now."""
     if machine.vllm_version() is None:
-        return Finding("Demo servers", None, "without vLLM only those of llama.cpp")
-    count = int(psutil.virtual_memory().available / GIB / DEMO_SERVER_GIB)
-    detail = f"memory for {count} of vLLM at once, {DEMO_SERVER_GIB} GiB each"
+        return Finding("Servers", None, "without vLLM only those of llama.cpp")
+    count = int(psutil.virtual_memory().available / GIB / SERVER_GIB)
+    detail = f"memory for {count} of vLLM at once, {SERVER_GIB} GiB each"
     advice = None if count else "End other programs, or use a server elsewhere by its URL."
-    return Finding("Demo servers", count > 0, detail, advice)
+    return Finding("Servers", count > 0, detail, advice)
 
 
 def store_found(path: Path) -> Finding:

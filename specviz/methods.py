@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Literal
-
-from specviz.paths import DEMO_DRAFT, MODELS
 
 Shape = Literal["chain", "tree"]
 
@@ -56,8 +53,8 @@ class MethodRecord:
     links. `embedded_k`: K on the embedded engine when none is given; None if that engine drafts
     nothing with it. `servers`: the kinds of server that have it, by name. `shapes`: what the
     embedded engine can draft with it, the usual shape first. `draft`: what its own weights are
-    called, None if it has none. `demo_draft`: those weights for the demo target. `techniques`:
-    its names in the published documents (`specviz.reference`), the most general first.
+    called, None if it has none. `techniques`: its names in the published documents
+    (`specviz.reference`), the most general first.
     `is_lookup`: a step may find nothing to draft; all other methods draft in every step.
     `is_redraftable`: its chain depends only on the answer so far, and for a smaller K is the
     beginning of the longer chain. `has_typical_acceptance`: it was published with an acceptance
@@ -70,7 +67,6 @@ class MethodRecord:
     servers: Mapping[str, ServerSupport] = field(default_factory=dict)
     shapes: tuple[Shape, ...] = ("chain",)
     draft: str | None = None
-    demo_draft: Path | None = None
     techniques: tuple[str, ...] = ()
     is_lookup: bool = False
     is_redraftable: bool = False
@@ -108,7 +104,6 @@ METHODS: Mapping[Method, MethodRecord] = {
         embedded_k=5,
         servers={VLLM: ServerSupport(default_k=4), LLAMA_CPP: ServerSupport(default_k=4)},
         draft="draft model",
-        demo_draft=DEMO_DRAFT,
         techniques=("Vanilla SD",),
         is_redraftable=True,
     ),
@@ -141,7 +136,6 @@ METHODS: Mapping[Method, MethodRecord] = {
         servers={VLLM: ServerSupport(default_k=3, last_version="0.32")},
         shapes=("tree", "chain"),
         draft="Medusa heads",
-        demo_draft=MODELS / "demo-medusa",
         techniques=("Medusa-2",),
         is_redraftable=True,
         has_typical_acceptance=True,
@@ -154,7 +148,6 @@ METHODS: Mapping[Method, MethodRecord] = {
         servers={VLLM: ServerSupport(default_k=3)},
         shapes=("chain", "tree"),
         draft="EAGLE head",
-        demo_draft=MODELS / "demo-eagle",
         techniques=("EAGLE", "EAGLE-1"),
         is_redraftable=True,
     ),
@@ -166,7 +159,6 @@ METHODS: Mapping[Method, MethodRecord] = {
         servers={VLLM: ServerSupport(default_k=3)},
         shapes=("chain", "tree"),
         draft="EAGLE-3 head",
-        demo_draft=MODELS / "demo-eagle3",
         techniques=("EAGLE-3",),
         is_redraftable=True,
     ),
@@ -194,7 +186,6 @@ METHODS: Mapping[Method, MethodRecord] = {
         source="[Bhendawade et al., Mirror, 2510.13161](https://arxiv.org/abs/2510.13161)",
         embedded_k=5,
         draft="draft model",
-        demo_draft=DEMO_DRAFT,
     ),
 }
 

@@ -15,10 +15,9 @@ from specviz.config import EngineKind, RunConfig
 from specviz.engines.base import Engine, TimedEngine
 from specviz.errors import EngineError, RequestRefused, SpecvizError, UsageError
 from specviz.machine import git_revision, hardware_summary
-from specviz.methods import Method
 from specviz.servers.capabilities import Verifier
 from specviz.servers.client.engine import ServerEngine, open_server
-from specviz.servers.kinds import demo_spec, server_spec
+from specviz.servers.kinds import server_spec
 from specviz.servers.launch.pool import ServerPool
 from specviz.servers.launch.server import Server
 from specviz.servers.launch.usage import Usage, server_usage
@@ -44,8 +43,8 @@ class TimedArm:
 async def open_arm(config: RunConfig, pool: ServerPool, note: Note) -> tuple[Engine, RunConfig]:
     """The engine of an arm and its configuration completed with what the engine reports.
 
-    An arm of a server without `server_url` gets the demo family's, started (or found running) in
-    `pool`. Raises an EngineError or UsageError in the user's words.
+    An arm of a server without `server_url` gets one, started (or found running) in `pool`.
+    Raises an EngineError or UsageError in the user's words.
     """
     if config.engine is EngineKind.EMBEDDED:
         if config.sampling.spec_k is not None:
@@ -61,8 +60,8 @@ async def open_arm(config: RunConfig, pool: ServerPool, note: Note) -> tuple[Eng
         )
     url = config.server_url
     if url is None:
-        spec = demo_spec(config.method or Method.BASELINE, config.k, engine=config.engine)
-        url = (await asyncio.to_thread(pool.ensure, spec, note)).url
+        started = await asyncio.to_thread(_start, config, pool, note, trace=True)
+        url, config = started.url, replace(config, model=None)
     engine = await open_server(
         url, model=config.model, method=config.method, k=config.k, traced=config.traced
     )
@@ -81,7 +80,7 @@ async def open_timed_arm(config: RunConfig, pool: ServerPool, note: Note) -> Tim
         return await _open_timed_embedded(config, note)
     started, url = None, config.server_url
     if url is None:
-        started = await asyncio.to_thread(pool.ensure, server_spec(config), note)
+        started = await asyncio.to_thread(_start, config, pool, note)
         url, config = started.url, replace(config, model=None)
     engine = await open_timed_server(url, model=config.model, method=config.method, k=config.k)
     try:
@@ -106,6 +105,12 @@ async def _open_timed_embedded(config: RunConfig, note: Note) -> TimedArm:
     return TimedArm(
         engine, complete, None, engine.counters, lambda: Usage(engine.extra_bytes, source)
     )
+
+
+def _start(config: RunConfig, pool: ServerPool, note: Note, *, trace: bool | None = None) -> Server:
+    """The server that an arm without a URL asks for; `trace` None: as `server_spec` says."""
+    spec = server_spec(config, note)
+    return pool.ensure(spec if trace is None else replace(spec, trace=trace), note)
 
 
 @contextmanager

@@ -12,9 +12,6 @@ PROMPTS = DATA / "prompts"
 PLANS = DATA / "plans"
 LOGS = PROJECT_ROOT / "logs"
 
-DEMO_TARGET = MODELS / "demo-target"
-DEMO_DRAFT = MODELS / "demo-draft"
-
 
 def cache_folder(kind: str) -> Path:
     """The folder of files of one kind that can be made again; it may not exist yet."""

@@ -26,7 +26,7 @@ from specviz.memory import leave_out_of_collections
 from specviz.opening import open_arm as open_any_arm
 from specviz.paths import LOGS
 from specviz.servers.launch.pool import ServerPool
-from specviz.servers.llama_cpp.conversion.cache import write_demo_family
+from specviz.servers.llama_cpp.conversion.cache import write_default_models
 from specviz.store import Location, Store, default_location, open_store
 from specviz.store.benchmarks.reads import read_benchmarks
 from specviz.store.history.edits import remove_expired
@@ -120,9 +120,9 @@ def opened(
 def finish_start(runtime: Runtime, after: threading.Thread) -> threading.Thread:
     """Do in the background, once the thread `after` has ended, what pages do not wait for.
 
-    Open the sample where pages will show it, write the demo family for llama.cpp, and work out what
-    the first page of benchmarks needs: a second at a time, while nobody measures. A run beside it
-    was ten times as slow, and so was a baseline whose draft arm then ran alone.
+    Open the sample where pages will show it, write the default model for llama.cpp, and work out
+    what the first page of benchmarks needs: a second at a time, while nobody measures. A run
+    beside it was ten times as slow, and so was a baseline whose draft arm then ran alone.
     """
     hold_off = runtime.measuring_lock.hold_off
 
@@ -131,7 +131,7 @@ def finish_start(runtime: Runtime, after: threading.Thread) -> threading.Thread:
             sample = runtime.shown.benchmarks()
             after.join()
             with hold_off(), suppress(UsageError):  # a run on llama.cpp reports it
-                write_demo_family()
+                write_default_models()
             if sample is not runtime.store:
                 for row in sample.read(read_benchmarks):
                     with hold_off():

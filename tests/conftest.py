@@ -35,6 +35,9 @@ for name, value in (
 ):  # fmt: skip
     os.environ.setdefault(name, value)
 
+# The model of tests that name none: answers in a millisecond a token, and has every draft.
+os.environ["SPECVIZ_MODEL"] = str(Path(__file__).parent / "models" / "demo-target")
+
 # requirements/app.lock leaves these out, and whole files of tests import them.
 ENGINES_MISSING = re.compile(r"No module named '(torch|transformers|safetensors|vllm|fastapi)'")
 collect_ignore = [] if find_spec("torch") else ["unit/engines/embedded"]  # so does its conftest.py

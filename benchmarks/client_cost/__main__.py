@@ -47,7 +47,7 @@ from specviz.machine import hardware_summary, package_version, vllm_version
 from specviz.methods import Method
 from specviz.paths import LOGS, PROJECT_ROOT
 from specviz.prompts.shipped import CATEGORIES, load_prompts
-from specviz.servers.kinds import demo_spec
+from specviz.servers.kinds import default_spec
 from specviz.servers.launch.pool import ServerPool
 
 PER_CATEGORY = 8
@@ -59,7 +59,7 @@ def record_demo(path: Path) -> None:
     prompts = [p for category in CATEGORIES for p in load_prompts(category)[:PER_CATEGORY]]
     pool = ServerPool(LOGS)
     try:
-        spec = demo_spec(Method.DRAFT_MODEL, 5)
+        spec = default_spec(Method.DRAFT_MODEL, 5)
         url = pool.ensure(spec, lambda _: None).url
         found = asyncio.run(record(url, spec.model, prompts, Sampling(max_tokens=MAX_TOKENS)))
     finally:

@@ -16,7 +16,7 @@ from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.engines.embedded.opening import open_engine, tokenizer_in
 from specviz.errors import UsageError
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from specviz.models.pair import pair_of
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace, fold
 
 WAYS: tuple[tuple[str, Method, tuple[int, ...], dict[str, str]], ...] = (
@@ -92,8 +92,9 @@ def usual_dtype() -> str:
 
 
 def transformers_arms(ks: Sequence[int], dtype: str) -> list[Arm]:
-    """`generate` by itself, and assisted by the demo draft model."""
-    target, draft = (_transformers_model(path, dtype) for path in (DEMO_TARGET, DEMO_DRAFT))
+    """`generate` by itself, and assisted by the draft model."""
+    pair = pair_of(None, None, Method.DRAFT_MODEL)
+    target, draft = (_transformers_model(path, dtype) for path in (pair.target, pair.draft))
 
     def assisted(k: int | None) -> Callable[[Prompt, int], Trace]:
         settings = {}
@@ -120,7 +121,7 @@ def transformers_arms(ks: Sequence[int], dtype: str) -> list[Arm]:
     ]
 
 
-def _transformers_model(folder: Path, dtype: str) -> Any:
+def _transformers_model(folder: str | None, dtype: str) -> Any:
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 
@@ -130,7 +131,7 @@ def theirs(model: Any, prompt: Prompt, count: int, **more: Any) -> Trace:
     """`generate` from text to token ids; only the total time is known."""
     began = time.perf_counter()
     prompt_ids = torch.tensor(
-        [tokenizer_in(DEMO_TARGET).encode_chat(prompt.messages)], device=model.device
+        [tokenizer_in(Path(model.name_or_path)).encode_chat(prompt.messages)], device=model.device
     )
     out = model.generate(
         prompt_ids,

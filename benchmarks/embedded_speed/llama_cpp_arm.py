@@ -20,8 +20,7 @@ from specviz.config import EngineKind, Prompt
 from specviz.engines.embedded.opening import tokenizer_in
 from specviz.machine import cpu_count
 from specviz.methods import Method
-from specviz.paths import DEMO_TARGET
-from specviz.servers.kinds import demo_spec
+from specviz.servers.kinds import default_spec
 from specviz.servers.launch.server import start_server
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace
 
@@ -31,22 +30,24 @@ NAME = "llama.cpp, float32"
 @contextmanager
 def llama_cpp_arm() -> Iterator[Arm]:
     """The arm, while its server runs."""
-    plain = demo_spec(Method.BASELINE, None, engine=EngineKind.LLAMA_CPP)
+    plain = default_spec(Method.BASELINE, None, engine=EngineKind.LLAMA_CPP)
     spec = replace(plain, extra_args=("--threads", str(cpu_count()), "--parallel", "1"))
     with TemporaryDirectory() as logs:
         server = start_server(spec, log_dir=Path(logs), on_progress=lambda _: None)
         try:
             with httpx2.Client(base_url=server.url, timeout=60.0) as http:
-                yield Arm(NAME, None, lambda prompt, count: answered(http, prompt, count))
+                yield Arm(
+                    NAME, None, lambda prompt, count: answered(http, prompt, count, spec.model)
+                )
         finally:
             server.stop()
 
 
-def answered(http: httpx2.Client, prompt: Prompt, count: int) -> Trace:
+def answered(http: httpx2.Client, prompt: Prompt, count: int, model: str) -> Trace:
     """The answer by llama.cpp's own route, which has token ids; only the total time is known."""
     began = time.perf_counter()
     body = {
-        "prompt": tokenizer_in(DEMO_TARGET).encode_chat(prompt.messages),
+        "prompt": tokenizer_in(Path(model)).encode_chat(prompt.messages),
         "n_predict": count,
         "temperature": 0,
         "cache_prompt": False,

@@ -40,7 +40,7 @@ from specviz.machine import cpu_count, hardware_summary, vllm_version
 from specviz.methods import Method
 from specviz.paths import LOGS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
-from specviz.servers.kinds import demo_spec
+from specviz.servers.kinds import default_spec
 from specviz.servers.launch.pool import ServerPool
 from specviz.servers.timing.timed_server import TimedServer, open_timed_server
 
@@ -173,7 +173,7 @@ def main() -> None:
         os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "0")
     pool = ServerPool(LOGS)
     try:
-        url = pool.ensure(demo_spec(Method.DRAFT_MODEL, K), lambda _: None).url
+        url = pool.ensure(default_spec(Method.DRAFT_MODEL, K), lambda _: None).url
         with TemporaryDirectory() as folder:
             rounds = asyncio.run(
                 measure(url, prompts, options.concurrency, options.rounds, Path(folder))

@@ -21,7 +21,7 @@ from specviz.methods import Method
 from specviz.paths import LOGS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.servers.client.engine import ServerEngine, open_server
-from specviz.servers.kinds import demo_spec
+from specviz.servers.kinds import default_spec
 from specviz.servers.launch.pool import ServerPool
 from specviz.trace import Trace, fold
 
@@ -71,7 +71,7 @@ def main() -> None:
     options = parser.parse_args()
     pool = ServerPool(LOGS)
     try:
-        specs = [demo_spec(Method.BASELINE, None), demo_spec(options.method, options.k)]
+        specs = [default_spec(Method.BASELINE, None), default_spec(options.method, options.k)]
         urls = [pool.ensure(spec, lambda text: None).url for spec in specs]
         pairs = asyncio.run(measure(urls, options.method, options.k, options.prompts))
     finally:

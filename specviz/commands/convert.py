@@ -22,18 +22,18 @@ def convert(
         typer.Option(
             parser=model_folder,
             metavar="FOLDER",
-            help="Folder of the head's target, or smollm2 (default: the demo target).",
+            help="Folder of the head's target (default: smollm2).",
         ),
     ] = None,
 ) -> None:
     """Write an EAGLE-3 head in the format of Speculators or SpecForge; it drafts the same."""
     from specviz.checkpoints.convert import FORMATS
     from specviz.checkpoints.convert import convert as write
-    from specviz.paths import DEMO_TARGET
+    from specviz.models.pair import default_model
 
     wanted = next((one for one in FORMATS if one.casefold() == to.casefold()), None)
     if wanted is None:
         names = " or ".join(one.casefold() for one in FORMATS)
         raise UsageError(f"There is no format {to}: write --to {names}.")
-    write(head.expanduser(), wanted, str(target or DEMO_TARGET), out.expanduser())
+    write(head.expanduser(), wanted, str(target or model_folder(default_model())), out.expanduser())
     typer.echo(f"{out} holds the head of {head.name} in the {wanted.value} format.")

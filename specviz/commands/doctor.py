@@ -34,7 +34,7 @@ def doctor(
         typer.Option(
             parser=model_folder,
             metavar="FOLDER",
-            help="Its target: a folder, a GGUF file or smollm2 (default: the demo target).",
+            help="Its target: a folder or a GGUF file (default: smollm2).",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -58,9 +58,9 @@ def _check(draft: Path, target: Path | None, *, as_json: bool) -> None:
 
     from specviz.checkpoints.check import check_pair
     from specviz.checkpoints.finding import Verdict
-    from specviz.paths import DEMO_TARGET
+    from specviz.models.pair import default_model
 
-    target = target or DEMO_TARGET
+    target = target or model_folder(default_model())
     found = check_pair(draft, target)
     if as_json:
         named = {

@@ -49,11 +49,11 @@ def version_option(
 
 ModelOption = Annotated[
     str | None,
-    typer.Option(help="Folder or name of the target model, or smollm2 (default: the demo target)."),
+    typer.Option(help="Folder or name of the target model (default: smollm2)."),
 ]
 DraftOption = Annotated[
     str | None,
-    typer.Option(help="Folder or name of the draft model or head (default: the demo draft)."),
+    typer.Option(help="Folder or name of the draft model or head (default: one that fits)."),
 ]
 K_HELP = "Draft tokens per step (num_speculative_tokens)."
 KOption = Annotated[int | None, typer.Option(help=K_HELP)]

@@ -39,7 +39,7 @@ def run(
     model: ModelOption = None,
     draft: Annotated[
         Path | None,
-        typer.Option(help="Folder of the draft model or head (default: the demo draft)."),
+        typer.Option(help="Folder of the draft model or head (default: one that fits)."),
     ] = None,
     option: Annotated[
         list[str] | None,

@@ -1,4 +1,4 @@
-"""`specviz serve`: a server in the foreground, the demo family by default."""
+"""`specviz serve`: a server in the foreground."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import typer
 
 from specviz.commands.options import DraftOption, KOption, ModelOption
 from specviz.config import EngineKind
-from specviz.errors import UsageError
-from specviz.methods import METHODS, Method
+from specviz.methods import Method
 
 
 def serve(
@@ -38,7 +37,7 @@ def serve(
 
     llama.cpp takes folders of plain Llama models (see `specviz gguf`) and .gguf files.
     """
-    from specviz.paths import DEMO_TARGET
+    from specviz.models.pair import pair_of
     from specviz.policy.file import read_policy
     from specviz.servers.kinds import launcher_of
     from specviz.servers.launch.foreground import serve as serve_until_stopped
@@ -46,16 +45,12 @@ def serve(
 
     if policy is not None and k is None:
         k = read_policy(policy).num_speculative_tokens
-    demo = METHODS[method].demo_draft
-    if draft is None and demo is not None:
-        if model is not None:
-            raise UsageError("Name the draft model or head for your --model with --draft.")
-        draft = str(demo)
+    pair = pair_of(model, draft, method, lambda text: typer.echo(text, err=True))
     spec = ServerSpec(
         launcher_of(kind),
-        model=model or str(DEMO_TARGET),
+        model=pair.target,
         method=method,
-        draft=draft,
+        draft=pair.draft,
         k=k,
         port=port,
         trace=trace,

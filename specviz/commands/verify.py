@@ -57,7 +57,7 @@ def verify(
     if server is not None and baseline is not None:
         pair = Pair(baseline, server, model)
     else:
-        pair = pair_to_start(kind, method, model, draft, k)
+        pair = pair_to_start(kind, method, model, draft, k, _note)
     found = []
     with closing(ServerPool(LOGS)) as pool:
         for finding in findings_of(pair, Size(prompts=prompts, answers=answers), pool, _note):

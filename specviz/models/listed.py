@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from specviz.checkpoints.check import check_pair
-from specviz.checkpoints.finding import Verdict
 from specviz.checkpoints.folder import open_checkpoint
-from specviz.checkpoints.format import Format
+from specviz.checkpoints.format import DRAFTS_WITH, Format
 from specviz.errors import UsageError
 from specviz.models import kept, packaged
-from specviz.paths import MODELS
+from specviz.models.pair import default_folder, drafts_for
+from specviz.paths import MODELS, cache_folder
 
 SHIPPED = "specviz"
 HUB = "Hugging Face hub"
+FOLDER = "folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,31 +39,39 @@ class Listed:
 
 def list_models() -> list[Listed]:
     """The models here and those that need no network, targets with the drafts that fit them."""
-    folders = {name: kept.place_of(name) for name in (packaged.NAME, *kept.names())}
-    shipped = sorted(file.parent for file in MODELS.glob("*/config.json"))
-    folders |= {folder.name: folder for folder in shipped}
-    return [_listed(name, folder, folders.values()) for name, folder in folders.items()]
+    folders = [kept.place_of(packaged.NAME), *map(kept.place_of, kept.names())]
+    for parent in (MODELS, default_folder().parent):
+        folders += sorted(file.parent for file in parent.glob("*/config.json"))
+    return [_listed(folder) for folder in dict.fromkeys(folders)]
 
 
-def _listed(name: str, folder: Path, others: Iterable[Path]) -> Listed:
+def _listed(folder: Path) -> Listed:
     written = (folder / "config.json").is_file()
     found = _format(folder) if written else None
     return Listed(
-        name=name,
+        name=_name(folder),
         path=str(folder),
-        source=_source(name, folder),
-        licence=_licence(name, folder),
+        source=_source(folder),
+        licence=_licence(folder),
         written=written,
         size_bytes=_size(folder) if written else None,
         format=found,
-        drafts=tuple(_drafts(folder, others)) if found is Format.MODEL else None,
+        drafts=_drafts(folder) if found is Format.MODEL else None,
     )
 
 
-def _source(name: str, folder: Path) -> str | None:
+def _name(folder: Path) -> str:
+    """As it is given to commands: with its owner, if it is from the hub."""
+    root = cache_folder("models")
+    return folder.relative_to(root).as_posix() if root in folder.parents else folder.name
+
+
+def _source(folder: Path) -> str | None:
     if folder.parent == MODELS:
         return SHIPPED
-    if name != packaged.NAME:
+    if cache_folder("models") not in folder.parents:
+        return FOLDER
+    if folder != kept.place_of(packaged.NAME):
         return HUB
     version = packaged.package_version()
     return f"{packaged.PACKAGE} {version}" if version else None
@@ -77,27 +84,18 @@ def _format(folder: Path) -> Format | None:
         return None
 
 
-def _drafts(target: Path, others: Iterable[Path]) -> list[str]:
-    """Folders that nothing speaks against, by their headers; a model drafts for larger ones."""
-    return [
-        folder.name
-        for folder in others
-        if folder != target
-        and (folder / "config.json").is_file()
-        and (_format(folder) is not Format.MODEL or _size(folder) < _size(target))
-        and not any(
-            one.verdict is Verdict.REFUSED for one in check_pair(folder, target, values=False)
-        )
-    ]
+def _drafts(target: Path) -> tuple[str, ...]:
+    found = [draft for method in DRAFTS_WITH for draft in drafts_for(target, method)]
+    return tuple(dict.fromkeys(draft.name for draft in found))
 
 
 def _size(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-def _licence(name: str, folder: Path) -> str | None:
+def _licence(folder: Path) -> str | None:
     """The word after `license:` at the head of its README, as on the Hugging Face hub."""
-    if name == packaged.NAME or folder.parent == MODELS:
+    if folder.parent == MODELS or folder == kept.place_of(packaged.NAME):
         return packaged.LICENCE  # which is that of specviz too
     try:
         lines = (folder / "README.md").read_text(encoding="utf-8", errors="replace").splitlines()

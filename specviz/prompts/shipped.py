@@ -1,4 +1,4 @@
-"""The prompts that ship with the project: held out from the demo family's training, by category."""
+"""The prompts that ship with the project, by category."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from specviz.config import EngineKind, RunConfig
 from specviz.errors import UsageError
-from specviz.methods import METHODS, Method
-from specviz.paths import DEMO_TARGET
+from specviz.methods import Method
+from specviz.models.pair import Note, pair_of
 from specviz.servers.dialect import Dialect
 from specviz.servers.launch.launcher import Launcher, ServerSpec
 from specviz.servers.launch.schedule import checked_schedule
@@ -48,22 +48,20 @@ def is_started(engine: EngineKind) -> bool:
     return engine in LAUNCHERS
 
 
-def server_spec(config: RunConfig) -> ServerSpec:
-    """The server that an arm without a URL asks for: the demo family's unless it names a model.
+def server_spec(config: RunConfig, note: Note = lambda text: None) -> ServerSpec:
+    """The server that an arm without a URL asks for.
 
     The plugin is loaded on a CPU, where it corrects defects of vLLM's CPU build; on a GPU what is
     timed is vLLM as it comes. Raises UsageError.
     """
     launcher = launcher_of(config.engine)
     method = config.method or Method.BASELINE
-    draft, demo = config.draft, METHODS[method].demo_draft
-    if draft is None and config.model is None and demo is not None:
-        draft = str(demo)
+    pair = pair_of(config.model, config.draft, method, note)
     return ServerSpec(
         launcher,
-        model=config.model or str(DEMO_TARGET),
+        model=pair.target,
         method=method,
-        draft=draft,
+        draft=pair.draft,
         k=config.k,
         trace=launcher.runs_on_cpu(),
         extra_args=tuple(shlex.split(config.options.get("vllm_flags", ""))),
@@ -78,16 +76,15 @@ def _schedule(config: RunConfig) -> tuple[tuple[int, int, int], ...]:
     return () if text is None else checked_schedule(json.loads(text), config.k)
 
 
-def demo_spec(
-    method: Method, k: int | None, *, trace: bool = True, engine: EngineKind = EngineKind.VLLM
+def default_spec(
+    method: Method,
+    k: int | None,
+    *,
+    trace: bool = True,
+    engine: EngineKind = EngineKind.VLLM,
+    note: Note = lambda text: None,
 ) -> ServerSpec:
-    """The demo family's server for a method. Raises UsageError for one the server does not have."""
-    draft = METHODS[method].demo_draft
-    return ServerSpec(
-        launcher_of(engine),
-        model=str(DEMO_TARGET),
-        method=method,
-        draft=str(draft) if draft else None,
-        k=k,
-        trace=trace,
-    )
+    """The default model's server for a method. Raises UsageError for a method that the server does
+    not have or that lacks its draft."""
+    pair = pair_of(None, None, method, note)
+    return ServerSpec(launcher_of(engine), pair.target, method, pair.draft, k, trace=trace)

@@ -31,7 +31,7 @@ TEMPERATURES = (0.0, 0.7)
 read greedy answers guesses worse where a sampled one goes another way."""
 LONGEST_ANSWER = 256
 LONGEST_PROMPT = 1024
-ROWS = {"cpu": 48, "cuda": 256}
+ROWS = {"cpu": 96, "cuda": 256}
 """Answers that are generated together."""
 SORTED_BATCHES = 8
 """So many batches' prompts are sorted by length, because the longest of a batch pads the others."""
@@ -201,10 +201,13 @@ def _start(target: Llama, batch: Sequence[Asked], longest: int) -> tuple[RowsCac
 
 def choose(logits: Tensor, temperatures: Tensor, generator: torch.Generator) -> Tensor:
     """The next token [n] of every row of logits [n, vocabulary]; at temperature 0 the best."""
-    logits = logits.float()
-    best = logits.argmax(-1)
-    if not temperatures.any():
-        return best
-    probs = (logits / temperatures.clamp(min=1e-3)[:, None]).softmax(-1)
-    drawn = torch.multinomial(probs, 1, generator=generator)[:, 0]
-    return torch.where(temperatures > 0, drawn, best)
+    chosen = logits.argmax(-1)
+    drawn = temperatures > 0
+    if drawn.any():
+        scaled = logits[drawn].float() / temperatures[drawn, None]
+        ends = scaled.softmax(-1).cumsum(-1)
+        # one number a row: torch.multinomial draws one for every token, half of all the time
+        point = torch.rand(len(ends), 1, generator=generator, device=ends.device) * ends[:, -1:]
+        found = torch.searchsorted(ends, point, right=True)[:, 0]
+        chosen[drawn] = found.clamp(max=ends.shape[1] - 1)
+    return chosen

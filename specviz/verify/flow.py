@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from specviz.config import EngineKind
 from specviz.methods import Method
-from specviz.paths import DEMO_TARGET
-from specviz.servers.kinds import demo_spec, launcher_of
+from specviz.models.pair import pair_of
+from specviz.servers.kinds import launcher_of
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPool
 from specviz.verify.asking import Note, Size, ask_baseline, ask_speculating
@@ -36,18 +36,18 @@ class Pair:
 
 
 def pair_to_start(
-    engine: EngineKind, method: Method, model: str | None, draft: str | None, k: int | None
+    engine: EngineKind,
+    method: Method,
+    model: str | None,
+    draft: str | None,
+    k: int | None,
+    note: Note,
 ) -> Pair:
-    """Servers of the demo family, or of a model with its draft. Raises UsageError."""
-    if model is None and draft is None:
-        return Pair(
-            demo_spec(Method.BASELINE, None, engine=engine), demo_spec(method, k, engine=engine)
-        )
-    launcher = launcher_of(engine)
-    name = model or str(DEMO_TARGET)
-    return Pair(
-        ServerSpec(launcher, name), ServerSpec(launcher, name, method=method, draft=draft, k=k)
-    )
+    """Servers of a model, by default the usual one, without and with its draft. Raises
+    UsageError."""
+    launcher, models = launcher_of(engine), pair_of(model, draft, method, note)
+    speculating = ServerSpec(launcher, models.target, method, models.draft, k)
+    return Pair(ServerSpec(launcher, models.target), speculating)
 
 
 def verify(pair: Pair, size: Size, pool: ServerPool, note: Note) -> Iterator[Finding]:

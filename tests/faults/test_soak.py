@@ -14,11 +14,11 @@ import pytest
 from benchmarks.started.app import started_app
 from benchmarks.started.chromium import HEADLESS_SHELL, chromium
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import start_server
 from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.servers.vllm.tracing.spool import FOLDER_VARIABLE
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 from tests.support.faults.kept_figures import keep
 from tests.support.faults.soak import House, Sample, as_figures, growth, soak, store_a_run, warm
 

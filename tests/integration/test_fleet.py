@@ -21,7 +21,7 @@ from specviz.cli import main
 from specviz.config import EngineKind, RunStatus
 from specviz.fleet.named import add_named, as_typed
 from specviz.methods import Method
-from specviz.servers.kinds import demo_spec
+from specviz.servers.kinds import default_spec
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server, free_port
 from specviz.store.benchmarks.reads import read_benchmark
@@ -58,8 +58,8 @@ def test_one_of_three_is_killed_and_comes_back(
     baseline_server: Server, start: Start, tmp_path: Path
 ) -> None:
     db = tmp_path / "runs.duckdb"
-    plain = start(demo_spec(Method.BASELINE, None, engine=EngineKind.LLAMA_CPP))
-    drafting = demo_spec(Method.DRAFT_MODEL, 4, engine=EngineKind.LLAMA_CPP)
+    plain = start(default_spec(Method.BASELINE, None, engine=EngineKind.LLAMA_CPP))
+    drafting = default_spec(Method.DRAFT_MODEL, 4, engine=EngineKind.LLAMA_CPP)
     drafting = replace(drafting, port=free_port())
     drafts = start(drafting)
     urls = {"box": baseline_server.url, "plain": plain.url, "drafts": drafts.url}

@@ -14,11 +14,11 @@ from specviz.config import EngineKind, Prompt, RunConfig
 from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.engines.embedded.opening import open_engine, tokenizer_in
 from specviz.methods import Method
-from specviz.paths import DEMO_TARGET, MODELS
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
+from tests.support.demo_models import DEMO_TARGET, MODELS
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

@@ -18,7 +18,6 @@ from specviz.config import EngineKind, RunConfig, RunStatus
 from specviz.deploy.schedules.steps import Step
 from specviz.deploy.schedules.vllm import flag
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.prompts.sets import PromptSource
 from specviz.prompts.shipped import CATEGORIES
 from specviz.servers.launch.launcher import ServerSpec
@@ -28,6 +27,7 @@ from specviz.store.benchmarks.reads import read_benchmark
 from specviz.sweep.evidence import evidence
 from specviz.sweep.plan import sweep_plan
 from specviz.sweep.redraft import redraft_arm
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

@@ -17,13 +17,14 @@ import httpx2
 import pytest
 
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
+from specviz.paths import PROJECT_ROOT
 from specviz.policy.file import policy_toml
 from specviz.policy.policy import Basis, Policy, Row
 from specviz.servers.launch.launcher import Launcher, ServerSpec
 from specviz.servers.launch.server import Server, free_port
 from specviz.servers.llama_cpp.dialect import LAUNCHER as LLAMA_CPP
 from specviz.servers.vllm.dialect import LAUNCHER as VLLM_LAUNCHER
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 from tests.support.specviz_command import specviz
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(900)]

@@ -16,17 +16,17 @@ import pytest
 from specviz.config import EngineKind, Prompt, Sampling
 from specviz.errors import ServerStartFailed, StreamBroken
 from specviz.methods import Method
-from specviz.paths import DEMO_TARGET
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from specviz.sample import Sample
 from specviz.servers.client.engine import ServerEngine, open_server
-from specviz.servers.kinds import demo_spec
+from specviz.servers.kinds import default_spec
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server, start_server
 from specviz.servers.llama_cpp.dialect import LAUNCHER, LLAMA_CPP
 from specviz.servers.metrics import SpecCounters
 from specviz.servers.timing.timed_server import open_timed_server
 from specviz.trace import Event, Fidelity, Step, Trace, fold
+from tests.support.demo_models import DEMO_TARGET
 from tests.support.servers.endless_model import write_endless
 
 pytestmark = pytest.mark.integration
@@ -46,7 +46,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Meth
 
     def start(method: Method) -> Server:
         if method not in servers:
-            spec = demo_spec(method, None if method is Method.BASELINE else K, engine=ENGINE)
+            spec = default_spec(method, None if method is Method.BASELINE else K, engine=ENGINE)
             servers[method] = launch(spec, tmp_path_factory.mktemp("logs"))
         return servers[method]
 
@@ -190,7 +190,7 @@ def test_the_key_of_its_environment_is_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LLAMA_API_KEY", "secret")
-    server = launch(demo_spec(Method.BASELINE, None, engine=ENGINE), tmp_path)
+    server = launch(default_spec(Method.BASELINE, None, engine=ENGINE), tmp_path)
     try:
         with httpx2.Client() as http:
             assert http.get(f"{server.url}/slots").status_code == 401

@@ -8,12 +8,12 @@ import httpx2
 import pytest
 
 from specviz.config import Sampling
-from specviz.paths import DEMO_TARGET
 from specviz.prompts.shipped import load_prompts
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.timing.timed_server import open_timed_server
 from specviz.servers.vllm.dialect import LAUNCHER
+from tests.support.demo_models import DEMO_TARGET
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

@@ -20,11 +20,12 @@ import pytest
 from specviz.config import EngineKind
 from specviz.errors import ServerStartFailed
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
+from specviz.paths import PROJECT_ROOT
 from specviz.servers.launch.launcher import HOST, ServerSpec
 from specviz.servers.launch.server import start_server
 from specviz.servers.vllm.dialect import LAUNCHER
 from tests.support.children import GONE_WITHIN_S, wait_until_gone, whose_environment_has
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 
 pytestmark = pytest.mark.integration
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from specviz.paths import DEMO_TARGET, MODELS
+from tests.support.demo_models import DEMO_TARGET, MODELS
 
 Entries = dict[str, tuple[dict[str, Any], bytes]]
 """A safetensors file: dtype and shape, and the bytes, by name."""

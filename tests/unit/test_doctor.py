@@ -117,14 +117,14 @@ def test_a_failing_import_is_reported_with_its_last_line(monkeypatch: pytest.Mon
     assert finding.detail.endswith("cannot be imported: ImportError: no nms")
 
 
-def test_models_are_listed_with_their_sizes_and_missing_ones_named(tmp_path: Path):
-    for name in ("demo-target", "demo-eagle"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "model.safetensors").write_bytes(bytes(2_500_000))
-    finding = doctor.models_found(tmp_path)
-    assert finding.ok is False
-    assert finding.detail.startswith("demo-draft, demo-eagle3, demo-medusa missing")
-    assert "demo-eagle 2.5 MB, demo-target 2.5 MB" in finding.detail
+def test_the_default_model_is_found_with_its_drafts(monkeypatch: pytest.MonkeyPatch):
+    finding = doctor.models_found()
+    assert (
+        finding.ok and "drafts: demo-draft, demo-medusa, demo-eagle, demo-eagle3" in finding.detail
+    )
+    monkeypatch.setenv("SPECVIZ_MODEL", "/nowhere/llama")
+    finding = doctor.models_found()
+    assert finding.ok is False and finding.detail == "/nowhere/llama is not on this machine"
 
 
 def test_the_owner_of_the_runs_is_named(tmp_path: Path):

@@ -30,7 +30,6 @@ def missing_from(record: MethodRecord) -> list[str]:
         "source: a Markdown link": not LINK.fullmatch(record.source),
         "embedded_k, or a server that has it": not (record.embedded_k or record.servers),
         "shapes": not record.shapes or len(set(record.shapes)) < len(record.shapes),
-        "demo_draft, exactly if it needs a draft": record.needs_draft != bool(record.demo_draft),
         "default_k of each server": not all(one.default_k for one in record.servers.values()),
     }
     return [name for name, is_wrong in wrong.items() if is_wrong]
@@ -46,13 +45,7 @@ def test_the_record_is_complete(method: Method) -> None:
 
 
 def test_an_incomplete_record_is_noticed() -> None:
-    assert len(missing_from(MethodRecord("", "", None, shapes=(), draft="head"))) == 5
-
-
-@pytest.mark.parametrize("method", DRAFTING)
-def test_the_demo_draft_is_shipped(method: Method) -> None:
-    folder = METHODS[method].demo_draft
-    assert folder is None or (folder / "config.json").is_file()
+    assert len(missing_from(MethodRecord("", "", None, shapes=(), draft="head"))) == 4
 
 
 @pytest.mark.parametrize("method", DRAFTING)

@@ -25,8 +25,7 @@ from specviz.engines.embedded.verify import accept_typical
 from specviz.errors import UsageError
 from specviz.machine import git_revision, hardware_summary
 from specviz.methods import METHODS, Method
-from specviz.models.kept import located
-from specviz.paths import DEMO_TARGET
+from specviz.models.pair import completed
 
 KEPT_MODELS = 6
 _OPENING = threading.Lock()
@@ -50,9 +49,8 @@ def open_engine(
     second engine finds the first one's models loaded. Raises UsageError for an unknown option, an
     unsupported model or a draft that does not fit.
     """
-    model, draft = (name and located(name, note) for name in (config.model, config.draft))
-    config = replace(config, model=model, draft=draft)
-    read_json(_folder(config), "config.json")
+    config = completed(config, note)
+    read_json(Path(config.model or ""), "config.json")
     note("loading the models")  # only if there is something to load
     with _OPENING:
         return _open_engine(config)
@@ -64,12 +62,8 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
     method = config.method or Method.BASELINE
     options = settle(parse_options(config.options), method)
     record = METHODS[method]
-    if config.model and record.needs_draft and not config.draft:
-        raise UsageError(
-            f"Your own model needs its own draft for {method.value}: name it with --draft."
-        )
-    folder = _folder(config)
-    draft = Path(config.draft) if config.draft else record.demo_draft
+    folder = Path(config.model or "")
+    draft = Path(config.draft) if config.draft else None
     if draft and record.needs_draft and (wrong := first_refusal(str(draft), str(folder), method)):
         raise UsageError(wrong)
     device = _device(options.device)
@@ -80,7 +74,7 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         method,
         target,
         cache,
-        Path(config.draft) if config.draft else None,
+        draft,
         options,
         lambda path: loaded_model(path.resolve(), dtype, device),
     )
@@ -107,10 +101,6 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         hardware=hardware_summary(),
         git_revision=git_revision(),
     )
-
-
-def _folder(config: RunConfig) -> Path:
-    return Path(config.model) if config.model else DEMO_TARGET
 
 
 def _device(name: str) -> torch.device:
@@ -141,7 +131,7 @@ def tokenizer_in(folder: Path) -> ChatTokenizer:
 
 
 def warm_up() -> None:
-    """Load and run the demo target once: the first request then starts at once."""
+    """Load and run the default model once: the first request then starts at once."""
     engine, _ = open_engine(RunConfig(EngineKind.EMBEDDED, Method.BASELINE))
     for _ in engine.events(Prompt("Hello"), Sampling(max_tokens=2)):
         pass

@@ -13,7 +13,7 @@ from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server, start_server
 
 MAX_SERVERS = 4
-"""Servers kept at once: a demo server takes about 1.2 GiB."""
+"""Servers kept at once: one takes a gigabyte or two."""
 
 START_TIMEOUT_S = 300.0
 

@@ -22,7 +22,6 @@ import psutil
 
 from specviz.checkpoints.check import first_refusal
 from specviz.errors import ServerStartFailed
-from specviz.models.kept import located
 from specviz.servers.launch import guard
 from specviz.servers.launch.launcher import HOST, ServerSpec
 
@@ -86,10 +85,8 @@ def start_server(
 
     `on_launch` gets its log, and `on_progress` what it does and for how long, about once a second.
     Raises ServerStartFailed with the server's own reason, or if `cancel` is set; nothing is left
-    running. Raises UsageError for a short name of a model that cannot be had.
+    running.
     """
-    draft = spec.draft and located(spec.draft, on_progress)
-    spec = replace(spec, model=located(spec.model, on_progress), draft=draft)
     _check_models(spec)
     began_s = time.monotonic()
     server = _launch(spec, log_dir)

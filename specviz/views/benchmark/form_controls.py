@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.bench.plan.plan import Grid
+from specviz.models.pair import default_model
 from specviz.prompts.sets import FORMATS
 from specviz.views.benchmark import state as bench_state
 from specviz.views.benchmark.form import FormArm, Where
@@ -41,7 +42,7 @@ SERVERS_HELP = "How many servers are loaded side by side. Empty: four on a CPU, 
 
 _WIDTHS = [19, 16, 10, 20, 16, 20, 8, 5]
 _HEADS = ("Where", "Method", "K", "Model or URL", "Draft", "Options or vLLM flags", "Base", "")
-_MODEL_HINTS = dict.fromkeys(Where, "demo target") | {Where.URL: "http://host:8000"}
+_MODEL_HINTS = dict.fromkeys(Where, default_model()) | {Where.URL: "http://host:8000"}
 _EXTRA_HINTS = {Where.APP: "shape=tree", Where.VLLM: "--max-model-len 4096"}
 
 
@@ -104,7 +105,7 @@ def _arm_row(number: int, row: int, arm: FormArm) -> None:
         name = "url" if place is Where.URL else "model"
         _text(model, f"{name} of arm {number}", arm_key(row, name), _MODEL_HINTS[place])
     if arm.has_draft:
-        _text(draft, f"Draft of arm {number}", arm_key(row, "draft"), "demo draft")
+        _text(draft, f"Draft of arm {number}", arm_key(row, "draft"), "one that fits")
     if place in _EXTRA_HINTS:
         _text(extras, f"Options of arm {number}", arm_key(row, "extras"), _EXTRA_HINTS[place])
     base.checkbox(

@@ -20,7 +20,7 @@ from specviz.views.shared.messages import show_error
 from specviz.views.shared.text import escaped
 
 PLAN_NAMES = {
-    "two-minutes": "Two minutes on the demo family",
+    "two-minutes": "Two minutes on this machine",
     "technique": "Methods in two minutes, embedded",
     "documents": "The documents' benchmark (4 × A100)",
     "k-sweep": "K 1 to 15, embedded",

@@ -26,7 +26,7 @@ PROMPTS = 24
 
 
 def measure_this(chosen: Chosen | None) -> None:
-    """The method above, or EAGLE-3 of the demo family, at the Ks and concurrencies entered."""
+    """The method above, or EAGLE-3 of the default model, at the Ks and concurrencies entered."""
     config, baseline, prompts = _basis(chosen)
     ks_field, loads_field, count_field = st.columns(3)
     ks = ks_field.text_input("K", "1-15", key="k_sweep_ks", help="Numbers and ranges: 1-5, 8")
@@ -66,7 +66,7 @@ def measure_this(chosen: Chosen | None) -> None:
 
 
 def _basis(chosen: Chosen | None) -> tuple[RunConfig, RunConfig | None, PromptSource]:
-    """Arm, baseline and prompts of the benchmark above; the demo family's without one."""
+    """Arm, baseline and prompts of the benchmark above; the default model's without one."""
     if chosen is None:
         every = dict.fromkeys(CATEGORIES, 1.0)
         return FIRST_METHOD, None, PromptSource(count=PROMPTS, weights=every)

@@ -23,14 +23,14 @@ from specviz.views.shared.arm_choice import (
 PLACE_NAMES = {
     Place.OFF: "off",
     Place.EMBEDDED: "in the app (embedded)",
-    Place.DEMO: "vLLM demo server",
-    Place.LLAMA_CPP: "llama.cpp demo server",
+    Place.VLLM: "vLLM, started here",
+    Place.LLAMA_CPP: "llama.cpp, started here",
     Place.URL: "a server at a URL",
 }
 PLACE_HELP = (
     "**in the app**: the embedded engine on this machine; needs no server and no GPU, and has "
-    "every method. **vLLM demo server**, **llama.cpp demo server**: specviz starts one here with "
-    "the demo models; vLLM names every rejected token, llama.cpp is ready within seconds. "
+    "every method. **vLLM**, **llama.cpp**: specviz starts a server here; vLLM names every "
+    "rejected token, llama.cpp is ready within seconds. "
     "**a server at a URL**: vLLM, llama.cpp or any running OpenAI-compatible server."
 )
 K_HELP = "How many tokens are drafted per step (num_speculative_tokens); of a tree, all of them."
@@ -49,9 +49,9 @@ DTYPE_HELP = (
 ACCEPTANCE_NAMES = {"exact": "exact", "typical": "typical: not lossless"}
 OWN_MODELS_HELP = (
     "Llama models in the format of Hugging Face, in folders of this machine, with a draft or head "
-    "that fits. An empty field takes the demo model."
+    "that fits. An empty field takes the default model."
 )
-FOLDER_EXAMPLE = "/models/my-llama, or smollm2"
+FOLDER_EXAMPLE = "/models/my-llama"
 URL_EXAMPLE = "http://127.0.0.1:8000"
 
 _WIDTHS = [27, 22, 14, 59]
@@ -126,7 +126,7 @@ def _embedded_options(index: int, arm: ArmChoice) -> None:
 
 
 def _own_models(index: int, arm: ArmChoice) -> None:
-    """Folders on the app's machine, or short names of models, in place of the demo models."""
+    """Folders on the app's machine, or short names of models, in place of the default model."""
     target, draft = st.columns(2, gap="small")
     target.text_input("Folder of the target", placeholder=FOLDER_EXAMPLE, **_common(index, "model"))
     if arm.needs_draft:
@@ -167,5 +167,5 @@ def _short(arm: ArmChoice) -> str:
         name += " tree"
     if arm.has_acceptance and arm.acceptance == "typical":
         name += " not lossless"
-    where = {Place.DEMO: "vLLM", Place.LLAMA_CPP: "llama.cpp", Place.URL: "at a URL"}
+    where = {Place.VLLM: "vLLM", Place.LLAMA_CPP: "llama.cpp", Place.URL: "at a URL"}
     return f"{name} ({where[arm.place]})" if arm.place in where else name

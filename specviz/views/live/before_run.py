@@ -7,21 +7,20 @@ import streamlit as st
 from specviz.runtime import current
 from specviz.servers.launch.pool import ServerPhase
 from specviz.views.live.state import LiveChoice
-from specviz.views.servers.started import slot_line, start_demo
-from specviz.views.shared.arm_choice import DEMO_SERVERS, Place
+from specviz.views.servers.started import slot_line, start_default
+from specviz.views.shared.arm_choice import STARTED, Place
 
 _EMBEDDED = (
-    "The arms run **in the app**, with the demo models on this machine: no server, no GPU. These "
-    "small models answer the six kinds of prompts above and write nonsense about anything else. "
-    "Under *Arms* are the other methods, and vLLM: a demo server on this machine or one of yours."
+    "The arms run **in the app**, on this machine: no server, no GPU. Under *Arms* are the other "
+    "methods, vLLM and llama.cpp, started here, and servers of yours."
 )
-_DEMO = (
-    "Arms on a **vLLM demo server** need it loaded first: 15 to 40 seconds and 1.2 GiB of memory "
-    "each, once. Arms in the app need no server."
+_VLLM = (
+    "Arms on **vLLM** need its server loaded first: 15 to 40 seconds and 1.5 GiB of memory each, "
+    "once. Arms in the app need no server."
 )
 _LLAMA_CPP = (
-    "Arms on a **llama.cpp demo server** start it in a second or two. It counts accepted and "
-    "rejected tokens exactly and does not name the rejected ones."
+    "Arms on **llama.cpp** start its server in a second or two. It counts accepted and rejected "
+    "tokens exactly and does not name the rejected ones."
 )
 _URL = "Arms at a URL are answered by that server."
 
@@ -42,19 +41,19 @@ def before_the_run(choice: LiveChoice) -> None:
             st.markdown(_URL)
         if Place.LLAMA_CPP in places:
             st.markdown(_LLAMA_CPP)
-        if Place.DEMO in places:
-            st.markdown(_DEMO)
-        if places & DEMO_SERVERS.keys():
-            _demo_servers(choice)
+        if Place.VLLM in places:
+            st.markdown(_VLLM)
+        if places & STARTED.keys():
+            _started_servers(choice)
 
 
 @st.fragment(run_every=1.0)
-def _demo_servers(choice: LiveChoice) -> None:
+def _started_servers(choice: LiveChoice) -> None:
     """The servers of this machine, and a button to load the missing ones beforehand."""
     slots = [slot for slot in current().servers.slots() if slot.phase is not ServerPhase.STOPPED]
     if not slots:
         st.button(
-            "Start the demo servers",
+            "Start the servers",
             icon=":material/power_settings_new:",
             on_click=_start_wanted,
             args=(choice,),
@@ -66,6 +65,6 @@ def _demo_servers(choice: LiveChoice) -> None:
 
 def _start_wanted(choice: LiveChoice) -> None:
     for arm in choice.arms:
-        if arm.needs_demo_server:
+        if arm.is_started:
             k = arm.k if arm.drafts else None
-            start_demo(current().servers, arm.method, k, arm.engine)
+            start_default(current().servers, arm.method, k, arm.engine)

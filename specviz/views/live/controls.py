@@ -36,7 +36,7 @@ def category_row() -> None:
         on_change=live_state.pick_prompt,
         label_visibility="collapsed",
         persist_state="session",
-        help="Held-out prompts: none of them is in the demo models' training text.",
+        help="A prompt of this kind goes into the box.",
     )
 
 

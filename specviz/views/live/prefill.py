@@ -62,8 +62,8 @@ def on_live(config: RunConfig) -> RunConfig:
 def _place(wanted: RunConfig) -> Place:
     if wanted.engine is EngineKind.EMBEDDED:
         return Place.EMBEDDED
-    demo = Place.LLAMA_CPP if wanted.engine is EngineKind.LLAMA_CPP else Place.DEMO
-    return Place.URL if wanted.server_url else demo
+    started = Place.LLAMA_CPP if wanted.engine is EngineKind.LLAMA_CPP else Place.VLLM
+    return Place.URL if wanted.server_url else started
 
 
 def _among(value: str | None, offered: Sequence[str], usual: str) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from specviz.config import UNSTORED_DTYPE, EngineKind, RunConfig, Sampling
-from specviz.methods import METHODS, Method
+from specviz.methods import Method
 from specviz.models.kept import kept
-from specviz.paths import DEMO_TARGET
+from specviz.models.pair import default_draft, is_default
 from specviz.views.shared.arm_choice import ASK, usual_shape
 
 _UNSEEN = re.compile(
@@ -35,17 +35,17 @@ class Circumstances:
 
 def asked(config: RunConfig) -> RunConfig:
     """The configuration as a person asks for it: without what engine and machine reported, and
-    without the demo family's names, which are what specviz takes when none is given."""
-    demo = is_demo(config)
+    without the names that specviz takes when none is given."""
+    usual = is_of_default(config)
     embedded = config.engine is EngineKind.EMBEDDED
     return RunConfig(
         engine=config.engine,
         method=config.method or (Method.BASELINE if embedded else None),
         k=config.k,
         sampling=config.sampling,
-        model=None if demo else config.model,
-        draft=config.draft if embedded and not _is_demo_draft(config) else None,
-        server_url=None if embedded or demo else config.server_url,
+        model=None if usual else config.model,
+        draft=config.draft if embedded and not _is_default_draft(config) else None,
+        server_url=None if embedded or usual else config.server_url,
         traced=config.traced,
         options=_options(config) if embedded else {},
     )
@@ -57,16 +57,16 @@ def _options(config: RunConfig) -> dict[str, str]:
     return {"dtype": UNSTORED_DTYPE, **config.options} if has_run else config.options
 
 
-def is_demo(config: RunConfig) -> bool:
-    """Whether the demo family answered: in the app, or on a server that specviz can start."""
-    is_demo_model = config.model is None or Path(config.model).name == DEMO_TARGET.name
+def is_of_default(config: RunConfig) -> bool:
+    """Whether the default model answered: in the app, or on a server that specviz can start."""
+    is_default_model = is_default(config.model)
     if config.engine is EngineKind.EMBEDDED or config.server_url is None:
-        return is_demo_model
+        return is_default_model
     host = urlsplit(config.server_url).hostname
     return (
         config.method is not None
         and config.model is not None
-        and is_demo_model
+        and is_default_model
         and (host in _LOOPBACK)
     )
 
@@ -151,8 +151,8 @@ def _settings(config: RunConfig) -> dict[str, str]:
         "K asked for": "" if sampling.spec_k is None else str(sampling.spec_k),
         "longest answer": str(sampling.max_tokens),
         "seed": "" if sampling.seed is None or not sampling.temperature else str(sampling.seed),
-        "model": config.model or "demo",
-        "draft": config.draft or "demo",
+        "model": config.model or "default",
+        "draft": config.draft or "default",
         "tracing": "on" if config.traced else "off",
     }
     if config.engine is not EngineKind.EMBEDDED:
@@ -174,7 +174,7 @@ def _of_the_engine(config: RunConfig) -> list[str]:
         found.append(f"A server must answer at {wanted.server_url} with this method and K.")
     elif config.server_url:
         found.append(
-            f"specviz starts its own demo server, or takes the one it has; {config.server_url} "
+            f"specviz starts its own server, or takes the one it has; {config.server_url} "
             "answered then."
         )
     if config.options:
@@ -199,9 +199,11 @@ def _of_the_load(config: RunConfig, at: Circumstances) -> list[str]:
     return found
 
 
-def _is_demo_draft(config: RunConfig) -> bool:
-    demo = METHODS[config.method].demo_draft if config.method else None
-    return bool(demo and config.draft and is_demo(config) and Path(config.draft).name == demo.name)
+def _is_default_draft(config: RunConfig) -> bool:
+    if config.method is None or config.draft is None or not is_of_default(config):
+        return False
+    found = default_draft(config.method)
+    return found is not None and Path(config.draft).name == found.name
 
 
 def _spelled(character: re.Match[str]) -> str:

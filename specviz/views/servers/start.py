@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from importlib.util import find_spec
 
 import streamlit as st
 
 from specviz.config import EngineKind
 from specviz.errors import UsageError
-from specviz.methods import METHODS, Method, served_by
-from specviz.paths import DEMO_TARGET
+from specviz.methods import METHODS, Method
+from specviz.models.pair import default_model, pair_of
 from specviz.servers.kinds import LAUNCHERS, launcher_of
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import MAX_SERVERS, ServerPool
 from specviz.views.servers.started import start_in_background
 from specviz.views.servers.state import key_of
+from specviz.views.shared.arm_choice import startable
 from specviz.views.shared.caller import check_may_start
 from specviz.views.shared.messages import show_error
 
@@ -33,8 +33,8 @@ def start_server(pool: ServerPool) -> None:
     )
     model = st.text_input(
         "Target model",
-        placeholder="the demo family",
-        help="A folder here, smollm2, or a name on Hugging Face. Empty: the demo target.",
+        placeholder=default_model(),
+        help=f"A folder here, or a name on Hugging Face. Empty: {default_model()}.",
         key=key_of("start_model"),
     )
     left, right = st.columns([2, 1])
@@ -48,7 +48,7 @@ def start_server(pool: ServerPool) -> None:
     needs_draft = METHODS[method].needs_draft
     draft = st.text_input(
         "Draft model or head",
-        placeholder="the demo draft" if needs_draft else "this method needs none",
+        placeholder="one that fits" if needs_draft else "this method needs none",
         disabled=not needs_draft,
         key=key_of("start_draft"),
     )
@@ -74,35 +74,16 @@ def start_server(pool: ServerPool) -> None:
         st.rerun()
 
 
-def startable(kind: EngineKind) -> tuple[Method, ...]:
-    """The methods that servers of a kind have here: some need a package of their own."""
-    return tuple(method for method in served_by(kind) if _is_installed(kind, method))
-
-
 def spec_of(
     kind: EngineKind, model: str, method: Method, k: int | None, draft: str, flags: str
 ) -> ServerSpec:
-    """The server that the form asks for; empty text is the demo family's.
+    """The server that the form asks for; empty text is the default model's.
 
     Raises UsageError for a draft that is missing, or flags that are not a command line.
     """
-    model, draft = model.strip(), draft.strip()
-    demo = METHODS[method].demo_draft
-    if not draft and not model and demo is not None:
-        draft = str(demo)
-    if METHODS[method].needs_draft and not draft:
-        raise UsageError(
-            "Name the draft model or head for your target: the demo draft does not fit it."
-        )
+    pair = pair_of(model.strip() or None, draft.strip() or None, method)
     try:
         extra = tuple(shlex.split(flags))
     except ValueError as error:
         raise UsageError(f"The flags are no command line: {error}.") from error
-    return ServerSpec(
-        launcher_of(kind), model or str(DEMO_TARGET), method, draft or None, k, extra_args=extra
-    )
-
-
-def _is_installed(kind: EngineKind, method: Method) -> bool:
-    package = METHODS[method].servers[kind].package
-    return package is None or find_spec(package) is not None
+    return ServerSpec(launcher_of(kind), pair.target, method, pair.draft, k, extra_args=extra)

@@ -9,7 +9,7 @@ import streamlit as st
 from specviz.config import EngineKind
 from specviz.errors import SpecvizError, UsageError
 from specviz.methods import Method
-from specviz.servers.kinds import demo_spec
+from specviz.servers.kinds import default_spec
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPhase, ServerPool, Slot
 from specviz.views.servers.rows import spec_title
@@ -33,14 +33,15 @@ def slot_line(slot: Slot) -> None:
         st.text(f"{spec_title(slot.spec)}: {slot.phase.value}{place}{note}")
 
 
-def start_demo(pool: ServerPool, method: str, k: int | None, engine: EngineKind) -> None:
-    """Start a demo server, or say why that may not be done from here."""
+def start_default(pool: ServerPool, method: str, k: int | None, engine: EngineKind) -> None:
+    """Start a server with the default model, or say why that cannot be done from here."""
     try:
         check_may_start()
+        spec = default_spec(Method(method), k, engine=engine)
     except UsageError as error:
         show_error(error)
         return
-    start_in_background(pool, demo_spec(Method(method), k, engine=engine))
+    start_in_background(pool, spec)
 
 
 def start_in_background(pool: ServerPool, spec: ServerSpec) -> None:

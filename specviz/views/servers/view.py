@@ -67,7 +67,7 @@ def _nothing_yet() -> None:
     with st.container(border=True, key="fleet_empty"):
         st.markdown(
             "**No server yet.** Arms in the app need none. Add the URL of one that runs somewhere "
-            "(vLLM, or any OpenAI-compatible server), or start one here with the demo models: "
+            "(vLLM, or any OpenAI-compatible server), or start one here: "
             "then every row shows what it drafts with, how much of it can be seen, and what it "
             "accepts now. At a shell: `specviz servers add NAME URL`."
         )

@@ -25,13 +25,13 @@ class Place(StrEnum):
 
     OFF = "off"
     EMBEDDED = "embedded"
-    DEMO = "demo"
+    VLLM = "vllm"
     LLAMA_CPP = "llama.cpp"
     URL = "url"
 
 
-DEMO_SERVERS = {Place.DEMO: EngineKind.VLLM, Place.LLAMA_CPP: EngineKind.LLAMA_CPP}
-"""The places where specviz starts a server with the demo models."""
+STARTED = {Place.VLLM: EngineKind.VLLM, Place.LLAMA_CPP: EngineKind.LLAMA_CPP}
+"""The places where specviz starts a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ArmChoice:
     shape: str = "chain"
     acceptance: str = "exact"
     dtype: str = "auto"
-    model: str = ""  # a folder on the app's machine; empty is the demo target
+    model: str = ""  # a folder on the app's machine; empty is the default model
     draft: str = ""
 
     @property
@@ -54,15 +54,15 @@ class ArmChoice:
         return self.place is not Place.OFF
 
     @property
-    def needs_demo_server(self) -> bool:
-        return self.place in DEMO_SERVERS
+    def is_started(self) -> bool:
+        return self.place in STARTED
 
     @property
     def engine(self) -> EngineKind:
         """A server at a URL is asked what it is, whichever kind is named."""
         if self.place is Place.EMBEDDED:
             return EngineKind.EMBEDDED
-        return DEMO_SERVERS.get(self.place, EngineKind.VLLM)
+        return STARTED.get(self.place, EngineKind.VLLM)
 
     @property
     def drafts(self) -> bool:
@@ -136,16 +136,16 @@ def methods_at(place: Place) -> tuple[str, ...]:
     """The methods that a place offers, as the Method control lists them."""
     if place is Place.URL:
         return (*(method.value for method in served_by(VLLM)), ASK)
-    if place in DEMO_SERVERS:
-        return tuple(method.value for method in demo_methods(DEMO_SERVERS[place]))
+    if place in STARTED:
+        return tuple(method.value for method in startable(STARTED[place]))
     return tuple(method.value for method in Method)
 
 
-def demo_methods(kind: str = VLLM) -> tuple[Method, ...]:
-    """What a server with the demo models can do on this machine."""
-    return tuple(method for method in served_by(kind) if _demo_can(method, kind))
+def startable(kind: str = VLLM) -> tuple[Method, ...]:
+    """The methods that servers of a kind have here: some need a package of their own."""
+    return tuple(method for method in served_by(kind) if _is_installed(method, kind))
 
 
-def _demo_can(method: Method, kind: str) -> bool:
+def _is_installed(method: Method, kind: str) -> bool:
     package = METHODS[method].servers[kind].package
     return package is None or find_spec(package) is not None

@@ -25,7 +25,7 @@ def check_may_open(arms: Iterable[RunConfig]) -> None:
         if arm.engine is EngineKind.EMBEDDED and (arm.model or arm.draft):
             _check_is_own(
                 "This loads models from folders of the app's machine, and the token is not enough "
-                "for that: open the page there, as the app's user, or use the demo models."
+                "for that: open the page there, as the app's user, or leave the models as they are."
             )
 
 

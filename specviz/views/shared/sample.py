@@ -53,7 +53,7 @@ def _labelled(store: Store, unasked: Callable[[], Store], noun: str) -> Store:
     with label, _row():
         st.markdown(
             f":small[:blue-badge[:material/science: **Sample**] Recorded on "
-            f"{recorded.at:%-d %b %Y} on {escaped(recorded.hardware)}, with the demo models. "
+            f"{recorded.at:%-d %b %Y} on {escaped(recorded.hardware)}. "
             f"{until}]",
             width="stretch",
         )

@@ -35,7 +35,7 @@ def advise(
         measured or (None, None)
     )  # fmt: skip
     load = Load(
-        int(state.value_of(state.CONTEXT) or state.DEFAULTS[state.CONTEXT]),
+        int(state.value_of(state.CONTEXT) or state.defaults()[state.CONTEXT]),
         deployment.concurrency or 1,
         deployment.spare_memory_gb,
     )

@@ -23,8 +23,9 @@ from specviz.analysis.advisor.sentences import (
 )
 from specviz.config import EngineKind
 from specviz.errors import UsageError
-from specviz.methods import METHODS, Method
-from specviz.paths import DEMO_TARGET, PROJECT_ROOT
+from specviz.methods import Method
+from specviz.models.pair import default_draft, default_model
+from specviz.paths import PROJECT_ROOT
 from specviz.servers.kinds import launcher_of
 from specviz.servers.launch.printed_command import serving_command, unnamed, version_note
 from specviz.store.benchmarks.rows import BenchmarkRow
@@ -168,12 +169,11 @@ def _how(found: Recommendation, method: Method) -> None:
 
 
 def _models(found: Recommendation, method: Method) -> tuple[str | None, str | None]:
-    """The models of the command: the named pair, else the demo family where it was measured."""
+    """The models of the command: the named pair, else the default model where it was measured."""
     if state.names_a_pair():
         target, draft = (str(state.value_of(name)) for name in (state.TARGET, state.DRAFT))
         return target, draft if method is Method.DRAFT_MODEL else found.draft
-    demo = METHODS[method].demo_draft
-    if demo is not None and found.draft == demo.name:
-        names = (folder.relative_to(PROJECT_ROOT).as_posix() for folder in (DEMO_TARGET, demo))
-        return next(names), next(names)
+    usual = default_draft(method)
+    if usual is not None and found.draft == usual.name:
+        return default_model(), str(usual).removeprefix(f"{PROJECT_ROOT}/")
     return None, found.draft

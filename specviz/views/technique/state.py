@@ -24,18 +24,15 @@ from specviz.analysis.advisor.inputs import (
 from specviz.analysis.advisor.interview import ORDER, following
 from specviz.analysis.advisor.tree import leading_to
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
+from specviz.methods import Method
+from specviz.models.pair import default_draft, default_model
+from specviz.paths import PROJECT_ROOT
 from specviz.views.technique.drawing import CLICKED
 
 BENCHMARK, SERVER, TARGET, DRAFT, CONTEXT = "benchmark", "server", "target", "draft", "context"
 ASK = "ask"
 """The question that is asked alone; none of them: the recommendation is shown."""
 DRAWING = "technique_drawing"
-DEFAULTS: dict[str, str] = {
-    TARGET: DEMO_TARGET.relative_to(PROJECT_ROOT).as_posix(),
-    DRAFT: DEMO_DRAFT.relative_to(PROJECT_ROOT).as_posix(),
-    CONTEXT: "4096",
-}
 SHARES = frozenset({"gpu_utilization", "acceptance"})
 """Asked in percent, kept as 0 to 1."""
 
@@ -51,6 +48,16 @@ _GOES_ON = "technique_goes_on"
 _OTHERS = (BENCHMARK, SERVER, TARGET, DRAFT, CONTEXT, ASK)
 
 
+def defaults() -> dict[str, str]:
+    """The pair and the context that a new page begins with."""
+    draft = default_draft(Method.DRAFT_MODEL)
+    return {
+        TARGET: default_model(),
+        DRAFT: "" if draft is None else str(draft).removeprefix(f"{PROJECT_ROOT}/"),
+        CONTEXT: "4096",
+    }
+
+
 def key_of(name: str) -> str:
     """The widget key of an input, or of one of the other choices."""
     return f"technique_{name}"
@@ -63,9 +70,10 @@ def field_of(name: str) -> str:
 
 def begin(first: str | None) -> None:
     """Read the state from a new URL; one that says nothing opens the benchmark `first`."""
+    usual = defaults()
     for name in (TARGET, DRAFT):
-        st.session_state.setdefault(key_of(name), DEFAULTS[name])
-    st.session_state.setdefault(key_of(CONTEXT), int(DEFAULTS[CONTEXT]))
+        st.session_state.setdefault(key_of(name), usual[name])
+    st.session_state.setdefault(key_of(CONTEXT), int(usual[CONTEXT]))
     query, written = dict(st.query_params), st.session_state.get(_WRITTEN)
     # After a quick second change the browser may still send the address of before the first: an
     # address counts when no field has changed since it was last written, as after "back".
@@ -116,8 +124,9 @@ def value_of(name: str) -> Any:
 
 
 def names_a_pair() -> bool:
-    """Whether the models are the user's own, not the default demo family."""
-    return any(value_of(name) != DEFAULTS[name] for name in (TARGET, DRAFT))
+    """Whether the models are the user's own, not the default pair."""
+    usual = defaults()
+    return any(value_of(name) != usual[name] for name in (TARGET, DRAFT))
 
 
 def remember(deployment: Deployment) -> None:
@@ -232,7 +241,7 @@ def _query() -> dict[str, str]:
     query = format_answers(answers())
     for name in _OTHERS:
         value = st.session_state.get(key_of(name))
-        if value and str(value) != DEFAULTS.get(name):
+        if value and str(value) != defaults().get(name):
             query[name] = str(value)
     return query
 
@@ -241,12 +250,12 @@ def _load(query: Mapping[str, str]) -> None:
     found, problems = parse_answers(query)
     _set_answers(found)
     for name in _OTHERS:
-        st.session_state[key_of(name)] = query.get(name, DEFAULTS.get(name))
+        st.session_state[key_of(name)] = query.get(name, defaults().get(name))
     try:
-        context = CONTEXT_INPUT.parse(query.get(CONTEXT, DEFAULTS[CONTEXT]))
+        context = CONTEXT_INPUT.parse(query.get(CONTEXT, defaults()[CONTEXT]))
     except UsageError as error:
         problems.append(f"Ignored in the address: {error}")
-        context = int(DEFAULTS[CONTEXT])
+        context = int(defaults()[CONTEXT])
     st.session_state[key_of(CONTEXT)] = context
     if (asked_for := query.get(ASK)) not in (None, *ORDER):
         problems.append(f"Ignored in the address: {asked_for} is no question of this page.")

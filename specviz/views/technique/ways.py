@@ -41,8 +41,8 @@ def show_ways(stored: Offered, chosen: BenchmarkRow | None) -> None:
 def _measure(stored: Offered, chosen: BenchmarkRow | None) -> None:
     st.markdown("##### Measure in two minutes")
     st.caption(
-        "Plain decoding next to draft_model, ngram and eagle3 with the demo models on this "
-        "machine, one request at a time. Your own server: a plan on the Benchmark page."
+        "Plain decoding next to draft_model, ngram and eagle3 on this machine, one request at a "
+        "time. Your own server: a plan on the Benchmark page."
     )
     running = current().benchmarks.running()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.vllm.scheduler.decision import ASKED
 from specviz.servers.vllm.scheduler.scheduler import (
     ALLOWED,
@@ -16,6 +15,7 @@ from specviz.servers.vllm.scheduler.scheduler import (
     policy_scheduler,
 )
 from specviz.servers.vllm.tracing.spool import FOLDER_VARIABLE
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 
 pytestmark = [
     pytest.mark.integration,

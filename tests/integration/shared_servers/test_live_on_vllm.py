@@ -13,11 +13,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET, PROJECT_ROOT
+from specviz.paths import PROJECT_ROOT
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
 from tests.support.browsers import settled
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 from tests.support.servers.vllm_servers import running
 from tests.support.v2.on_cpu import v2_variables
 

@@ -17,7 +17,6 @@ import pytest
 from specviz.config import Prompt, Sampling
 from specviz.errors import RequestRefused
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.client.engine import open_server
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
@@ -26,6 +25,7 @@ from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.servers.vllm.scheduler.decision import ASKED
 from specviz.trace import Step, fold
 from specviz.verify.same_distribution import Asked, same_distribution
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 from tests.support.v2.on_cpu import v2_variables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(900)]

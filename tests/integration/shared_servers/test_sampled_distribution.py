@@ -19,10 +19,10 @@ import torch
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 

@@ -14,13 +14,13 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from specviz.config import Prompt, Sampling
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.client.engine import open_server
 from specviz.servers.launch.launcher import Launcher, ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.llama_cpp.dialect import LAUNCHER as LLAMA_CPP
 from specviz.trace import Trace, fold
 from specviz.verify.prompts import held_out
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 from tests.support.specviz_command import specviz
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(900)]

@@ -16,8 +16,7 @@ from safetensors.torch import load_file, save_file
 from specviz.config import EngineKind
 from specviz.errors import ServerStartFailed
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
-from specviz.servers.kinds import demo_spec
+from specviz.servers.kinds import default_spec
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPool
 from specviz.servers.launch.server import Server
@@ -27,6 +26,7 @@ from specviz.verify.asking import Size, ask_speculating
 from specviz.verify.checks.verdicts import verdicts
 from specviz.verify.finding import Finding, Outcome, exit_code
 from specviz.verify.flow import Pair, verify
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -85,7 +85,7 @@ def test_lookups_hold_too(pool: ServerPool, baseline_server: Server, ngram_serve
 
 
 def test_heads_hold_too(pool: ServerPool, baseline_server: Server, start: Start) -> None:
-    server = start(demo_spec(Method.EAGLE3, 3))
+    server = start(default_spec(Method.EAGLE3, 3))
     found = by_check(pool, baseline_server, server, FEW)
     server.stop()
     for check in ("runner", "verifier", "counters", "verdicts", "greedy", "unusual tokens"):
@@ -97,14 +97,14 @@ LLAMA_CPP = EngineKind.LLAMA_CPP
 
 @pytest.fixture(scope="module")
 def plain_llama(start: Start) -> Server:
-    return start(demo_spec(Method.BASELINE, None, engine=LLAMA_CPP))
+    return start(default_spec(Method.BASELINE, None, engine=LLAMA_CPP))
 
 
 @pytest.mark.parametrize("method", [Method.DRAFT_MODEL, Method.NGRAM])
 def test_llama_cpp_holds_on_every_line_that_it_reports(
     pool: ServerPool, plain_llama: Server, start: Start, method: Method
 ) -> None:
-    server = start(demo_spec(method, 4, engine=LLAMA_CPP))
+    server = start(default_spec(method, 4, engine=LLAMA_CPP))
     found = by_check(pool, plain_llama, server, SIZE)
     server.stop()
     assert exit_code(found.values()) == 0, [one.detail for one in found.values()]
@@ -118,7 +118,8 @@ def test_synthetic_acceptance_is_not_lossless(
     """On llama.cpp: vLLM's V1 model runner dies of its synthetic acceptance. The demo draft knows
     the held-out prompts as well as its target does, so the unusual ones show it."""
     forced = replace(
-        demo_spec(Method.DRAFT_MODEL, 4, engine=LLAMA_CPP), extra_args=("--spec-synth-len", "3.5")
+        default_spec(Method.DRAFT_MODEL, 4, engine=LLAMA_CPP),
+        extra_args=("--spec-synth-len", "3.5"),
     )
     server = start(forced)
     found = by_check(pool, plain_llama, server, FEW)

@@ -14,10 +14,10 @@ import httpx2
 import pytest
 
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET, MODELS
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET, MODELS
 from tests.support.servers.vllm_servers import CODE_PROMPT, running
 from tests.support.specviz_command import specviz
 from tests.support.v2.on_cpu import v2_variables

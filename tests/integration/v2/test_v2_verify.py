@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPool
 from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.verify.asking import Size
 from specviz.verify.finding import Outcome, exit_code
 from specviz.verify.flow import Pair, verify
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 from tests.support.servers.vllm_servers import running
 from tests.support.v2.on_cpu import v2_variables
 

@@ -9,7 +9,7 @@ import json
 import shutil
 from pathlib import Path
 
-from specviz.paths import DEMO_TARGET
+from tests.support.demo_models import DEMO_TARGET
 
 ENDLESS = {"eos_token_id": 0, "eos_token": "<|pad|>", "max_position_embeddings": 4096}
 """As long as llama.cpp's context (`CONTEXT`), so that an answer takes ten seconds and more."""

@@ -14,11 +14,11 @@ import httpx2
 import pytest
 
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server, start_server
 from specviz.servers.vllm.dialect import LAUNCHER
 from specviz.servers.vllm.tracing.keys import new_key
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 
 K = 4
 START_TIMEOUT_S = 240.0

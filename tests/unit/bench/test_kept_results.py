@@ -104,7 +104,7 @@ def test_what_the_start_leaves_waits_for_a_run(
     """Beside it a run was ten times as slow."""
     done: list[str] = []
     monkeypatch.setattr(runtime, "leave_out_of_collections", lambda: done.append("collected"))
-    monkeypatch.setattr(runtime, "write_demo_family", lambda: done.append("written"))
+    monkeypatch.setattr(runtime, "write_default_models", lambda: done.append("written"))
 
     def work_out(store: Store, row: BenchmarkRow) -> Results:
         done.append("worked out")

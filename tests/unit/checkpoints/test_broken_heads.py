@@ -13,8 +13,7 @@ import pytest
 from specviz.checkpoints import check
 from specviz.checkpoints.check import check_pair, first_refusal
 from specviz.checkpoints.finding import Finding, Verdict
-from specviz.methods import METHODS, Method
-from specviz.paths import DEMO_TARGET, MODELS
+from specviz.methods import Method
 from tests.support.broken_heads import (
     WEIGHTS,
     Entries,
@@ -29,6 +28,7 @@ from tests.support.broken_heads import (
     whole_numbers,
     write,
 )
+from tests.support.demo_models import DEMO_TARGET, DRAFTS, MODELS
 
 LAYERS_KEY = "eagle_aux_hidden_state_layer_ids"
 SPECULATORS = "demo-eagle3-speculators"
@@ -375,7 +375,7 @@ def test_embeddings_that_are_not_the_targets_are_named(tmp_path: Path) -> None:
 
 
 def test_a_method_takes_its_own_format_only() -> None:
-    heads = [(method, record.demo_draft) for method, record in METHODS.items() if record.demo_draft]
+    heads = [*DRAFTS.items()]
     refused = {
         (method, folder.name)
         for method, _ in heads

@@ -17,8 +17,8 @@ from specviz.checkpoints.files.gguf import read_gguf
 from specviz.checkpoints.files.safetensors import BITS, read_header
 from specviz.checkpoints.finding import Verdict
 from specviz.errors import UsageError
-from specviz.paths import DEMO_TARGET
 from tests.support.broken_heads import copied, gguf, write
+from tests.support.demo_models import DEMO_TARGET
 
 SHORT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 JSON = st.recursive(

@@ -90,7 +90,7 @@ def test_a_server_that_is_not_there_is_exit_code_1_and_the_failed_run_is_kept(
 def test_doctor_prints_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
     assert specviz("doctor", "--json") == 0
     findings = json.loads(capsys.readouterr().out)["findings"]
-    assert {"Python", "vLLM", "Demo models"} <= {finding["name"] for finding in findings}
+    assert {"Python", "vLLM", "Model"} <= {finding["name"] for finding in findings}
 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from specviz.cli import main
-from specviz.paths import MODELS
+from tests.support.demo_models import MODELS
 
 
 def code_of(*arguments: str) -> int:

@@ -19,12 +19,12 @@ from specviz.analysis.cost import prices
 from specviz.cli import app, main
 from specviz.commands.benchmark import run as bench_run
 from specviz.commands.benchmark import stored as stored_benchmark
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.remote import app as remote_app
 from specviz.runtime import opened
 from specviz.store import Location, Store, StoreBusy, open_store
 from specviz.store.owner import Owner
 from specviz.web import exchange, query
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 from tests.support.store.made import made
 
 SCHEMAS = Path(__file__).parents[3] / "docs" / "schemas"

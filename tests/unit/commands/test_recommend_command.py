@@ -11,8 +11,8 @@ import typer
 
 from specviz.commands.recommend import recommend
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.store import open_store
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 
 app = typer.Typer()
 app.command()(recommend)

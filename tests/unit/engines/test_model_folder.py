@@ -11,7 +11,7 @@ import pytest
 
 from specviz.analysis.advisor.draft import Load, Verdict, check_pair
 from specviz.engines.model_folder import compare_tokenizers, read_model, read_pair
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET, MODELS
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET, MODELS
 
 VOCABULARY = {"a": 0, "b": 1, "ab": 2, "<|end|>": 3}
 

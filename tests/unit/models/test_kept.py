@@ -19,7 +19,7 @@ from specviz.errors import UsageError
 from specviz.models import packaged
 from specviz.models.kept import get, kept, located, names, place_of, remove
 from specviz.models.listed import HUB, list_models
-from specviz.paths import DEMO_TARGET
+from tests.support.demo_models import DEMO_TARGET
 from tests.support.models.tiny_package import LICENCE
 
 ORIGINAL = "HuggingFaceTB/SmolLM2-135M-Instruct"

@@ -13,17 +13,17 @@ import pytest
 
 from specviz.bench.plan.toml import read_plan
 from specviz.cli import main
-from specviz.config import EngineKind, Prompt, Sampling
+from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.redraft import redraftable
 from specviz.methods import Method
 from specviz.models.listed import list_models
 from specviz.opening import open_arm
-from specviz.paths import DEMO_TARGET, MODELS, cache_folder
-from specviz.servers.kinds import launcher_of
-from specviz.servers.launch.launcher import ServerSpec
+from specviz.paths import cache_folder
+from specviz.servers.kinds import server_spec
 from specviz.servers.launch.pool import ServerPool
 from specviz.trace import fold
 from specviz.views.shared.arm_choice import ArmChoice, Place
+from tests.support.demo_models import DEMO_TARGET, MODELS
 from tests.support.models.tiny_package import TOKENS
 
 
@@ -63,7 +63,7 @@ def test_an_arm_of_the_live_page_and_a_plan_take_the_short_name(
 
 @pytest.mark.integration
 def test_a_server_is_started_with_the_short_name(kept_models: Path, tmp_path: Path) -> None:
-    spec = ServerSpec(launcher_of(EngineKind.LLAMA_CPP), "smollm2")
+    spec = server_spec(RunConfig(EngineKind.LLAMA_CPP, Method.BASELINE, model="smollm2"))
     pool = ServerPool(tmp_path / "logs")
     try:
         server = pool.ensure(spec, lambda text: None)

@@ -21,7 +21,7 @@ from specviz.servers.capabilities import Capabilities
 from specviz.servers.client.engine import ServerEngine, open_server
 from specviz.servers.client.probe import FoundServer, probe
 from specviz.servers.dialect import Dialect, Extras, SpecCounts
-from specviz.servers.kinds import KINDS, OPENAI, demo_spec, is_started, launcher_of
+from specviz.servers.kinds import KINDS, OPENAI, default_spec, is_started, launcher_of
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import start_server
 from specviz.servers.metrics import SpecCounters, read_counters
@@ -166,7 +166,9 @@ def test_an_engine_has_a_launcher_or_is_attached() -> None:
             with pytest.raises(UsageError, match="cannot start a server"):
                 launcher_of(engine)
         else:
-            assert demo_spec(Method.BASELINE, None, engine=engine).launcher is launcher_of(engine)
+            assert default_spec(Method.BASELINE, None, engine=engine).launcher is launcher_of(
+                engine
+            )
     assert is_started(EngineKind.VLLM) and not is_started(EngineKind.SGLANG)
     assert all(kind.launcher is None or kind.launcher.name == kind.name for kind in KINDS)
 

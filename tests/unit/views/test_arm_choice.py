@@ -20,8 +20,8 @@ from specviz.views.shared.arm_choice import (
     SHAPES,
     ArmChoice,
     Place,
-    demo_methods,
     methods_at,
+    startable,
     usual_shape,
 )
 
@@ -52,7 +52,7 @@ def test_the_demo_server_offers_suffix_only_with_its_package(
     monkeypatch: pytest.MonkeyPatch, installed: bool
 ) -> None:
     monkeypatch.setattr(arm_choice, "find_spec", lambda name: installed or None)
-    offered = demo_methods()
+    offered = startable()
     assert (Method.SUFFIX in offered) is installed
     assert {Method.BASELINE, Method.DRAFT_MODEL, Method.NGRAM} <= set(offered)
 
@@ -69,14 +69,14 @@ def test_options_that_do_not_apply_are_left_out() -> None:
     assert arm.options() == {"dtype": "float32"}
     medusa = ArmChoice(Place.EMBEDDED, "medusa", shape="tree", acceptance="typical")
     assert medusa.config(SAMPLING).title == "medusa · K 5 · tree · typical, not lossless"
-    assert ArmChoice(Place.DEMO, "eagle3", shape="tree").config(SAMPLING).options == {}
+    assert ArmChoice(Place.VLLM, "eagle3", shape="tree").config(SAMPLING).options == {}
 
 
 def test_a_server_gets_its_url_and_decides_when_asked() -> None:
     config = ArmChoice(Place.URL, ASK, url=" http://host:1 ").config(SAMPLING)
     assert (config.engine, config.method, config.k) == (EngineKind.VLLM, None, None)
     assert config.server_url == "http://host:1"
-    demo = ArmChoice(Place.DEMO, "ngram", url="http://left.over").config(SAMPLING)
+    demo = ArmChoice(Place.VLLM, "ngram", url="http://left.over").config(SAMPLING)
     assert demo.server_url is None
 
 
@@ -98,7 +98,7 @@ def test_the_shape_is_a_choice_where_the_method_has_more_than_one(method: Method
 
 
 @given(
-    st.sampled_from([Place.EMBEDDED, Place.DEMO]).flatmap(
+    st.sampled_from([Place.EMBEDDED, Place.VLLM]).flatmap(
         lambda place: st.builds(
             ArmChoice,
             st.just(place),

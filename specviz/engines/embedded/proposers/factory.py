@@ -22,7 +22,7 @@ from specviz.engines.embedded.proposers.self_draft import SelfDrafter
 from specviz.engines.embedded.proposers.suffix import Suffix
 from specviz.engines.embedded.proposers.swift import Swift
 from specviz.errors import UsageError
-from specviz.methods import METHODS, Method
+from specviz.methods import Method
 
 LoadModel = Callable[[Path], Llama]
 
@@ -42,7 +42,7 @@ class Parts:
         return self.options.shape == "tree"
 
     def folder(self) -> Path:
-        assert self.weights is not None, "a method that needs a draft has a demo draft"
+        assert self.weights is not None, "a method that needs a draft is given one"
         return self.weights
 
     def draft_model(self) -> Llama:
@@ -95,11 +95,9 @@ def open_proposer(
     """The proposer of `method` (None for the baseline) and the folder its weights came from.
 
     `cache` is the one that the target will verify with: methods without a draft model share it.
-    `folder` None takes the demo draft. Raises UsageError for a draft that the method does not use
-    or that does not fit the target.
+    Raises UsageError for a draft that the method does not use or that does not fit the target.
     """
     check_draft_is_used(method, folder)
-    folder = folder or METHODS[method].demo_draft
     if method is Method.BASELINE:
         return None, None
     return PROPOSERS[method](Parts(target, cache, folder, options, load)), folder

@@ -1,7 +1,6 @@
 """GGUF files of models that servers were started with: written once, used again.
 
-They are not shipped: the demo family's would add 67 MB to the repository for what is written in
-about a second.
+They are not shipped: one is as large as the model, and written in a second or two.
 """
 
 from __future__ import annotations
@@ -10,7 +9,9 @@ import hashlib
 from importlib.util import find_spec
 from pathlib import Path
 
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET, cache_folder
+from specviz.methods import Method
+from specviz.models.pair import pair_of
+from specviz.paths import cache_folder
 from specviz.servers.llama_cpp.conversion.gguf_file import read_llama, write_gguf
 
 FORMAT = "1"
@@ -37,12 +38,14 @@ def forget_gguf(model: Path) -> None:
     _place_of(model).unlink(missing_ok=True)
 
 
-def write_demo_family() -> None:
-    """Write the demo target and draft where a server will look for them, if xllamacpp is installed
-    and they are not there. Raises UsageError where the cache cannot be written."""
-    if find_spec("xllamacpp"):
-        for model in (DEMO_TARGET, DEMO_DRAFT):
-            gguf_of(model)
+def write_default_models() -> None:
+    """Write the default model and its draft model where a server will look for them, if xllamacpp
+    is installed and they are not there. Raises UsageError where they cannot be had or written."""
+    if find_spec("xllamacpp") is None:
+        return
+    gguf_of(Path(pair_of(None, None, Method.BASELINE).target))
+    if draft := pair_of(None, None, Method.DRAFT_MODEL).draft:
+        gguf_of(Path(draft))
 
 
 def _place_of(model: Path) -> Path:

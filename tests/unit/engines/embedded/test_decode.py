@@ -22,8 +22,8 @@ from specviz.engines.embedded.proposers.draft_model import DraftModel
 from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.sampler import Sampler
 from specviz.methods import METHODS, Method, Shape
-from specviz.paths import DEMO_TARGET
 from specviz.prompts.shipped import CATEGORIES, load_prompts
+from tests.support.demo_models import DEMO_TARGET, DRAFTS
 from tests.support.embedded.tiny_models import CPU, load_tiny, save_tiny
 
 TOKENS = 24
@@ -85,14 +85,12 @@ def baseline(category: str, dtype: Dtype) -> list[Round]:
 def test_greedy_text_is_that_of_plain_decoding(
     dtype: Dtype, method: Method, shape: Shape, k: int, category: str
 ) -> None:
-    folder = METHODS[method].demo_draft
-    if folder is not None and not folder.exists():
-        pytest.skip(f"{folder.name} is not here")
+    folder = DRAFTS.get(method)
     options = Options(dtype=dtype, shape=shape, device="cpu")
     target = loaded_model(DEMO_TARGET, dtype, CPU)
     kv_cache = target.new_cache()
     proposer, _ = open_proposer(
-        method, target, kv_cache, None, options, lambda path: loaded_model(path, dtype, CPU)
+        method, target, kv_cache, folder, options, lambda path: loaded_model(path, dtype, CPU)
     )
     if method is Method.MEDUSA and shape == "chain":
         k = min(k, 4)  # as many as there are heads

@@ -14,7 +14,6 @@ from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.engines.embedded.opening import tokenizer_in
 from specviz.engines.embedded.proposers.draft_model import DraftModel
 from specviz.errors import RequestRefused
-from specviz.paths import DEMO_TARGET
 from specviz.trace import (
     ROOT,
     Event,
@@ -27,6 +26,7 @@ from specviz.trace import (
     Verdict,
     fold,
 )
+from tests.support.demo_models import DEMO_TARGET
 from tests.support.embedded.tiny_models import CPU, load_tiny, save_tiny
 
 PROMPT = Prompt("Order 3, 148, 108.")

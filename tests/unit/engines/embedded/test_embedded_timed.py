@@ -18,8 +18,8 @@ from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.timed import TimedEmbedded, sample_of
 from specviz.errors import RequestRefused
 from specviz.methods import Method
-from specviz.paths import DEMO_TARGET
 from specviz.trace import Fidelity, RequestStarted, Step, fold
+from tests.support.demo_models import DEMO_TARGET
 from tests.support.embedded.tiny_models import load_tiny, save_eagle, save_medusa, save_tiny
 
 PROMPT = Prompt("Order 3, 148, 108.")

@@ -17,9 +17,9 @@ from specviz.config import EngineKind, RunConfig, Sampling
 from specviz.engines.embedded.opening import open_engine
 from specviz.errors import UsageError
 from specviz.methods import Method
-from specviz.paths import DEMO_TARGET, MODELS
 from specviz.prompts.shipped import load_prompts
 from specviz.trace import Step, TokenDecision
+from tests.support.demo_models import DEMO_TARGET, MODELS
 from tests.support.embedded.tiny_models import KINDS, save_tiny
 
 OWN, SPECULATORS = MODELS / "demo-eagle3", MODELS / "demo-eagle3-speculators"

@@ -24,7 +24,7 @@ from specviz.engines.embedded.options import (
     repeats_plain,
 )
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT
+from tests.support.demo_models import DEMO_DRAFT
 
 PROGRAM = """
 from concurrent.futures import ThreadPoolExecutor

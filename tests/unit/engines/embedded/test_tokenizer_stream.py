@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from specviz.config import Prompt
 from specviz.engines.embedded.tokenizer import ChatTokenizer, TextStream
 from specviz.errors import UsageError
-from specviz.paths import DEMO_TARGET
+from tests.support.demo_models import DEMO_TARGET
 
 UNFINISHED = "\ufffd"
 

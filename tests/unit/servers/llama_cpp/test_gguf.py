@@ -13,13 +13,14 @@ import pytest
 from gguf import GGUFReader
 
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET, cache_folder
+from specviz.paths import cache_folder
 from specviz.servers.llama_cpp.conversion.cache import (
     gguf_of,
-    write_demo_family,
+    write_default_models,
 )
 from specviz.servers.llama_cpp.conversion.gguf_file import _rope_factors, write_gguf
 from specviz.servers.llama_cpp.conversion.weights import tensors
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 
 
 @pytest.fixture
@@ -35,11 +36,11 @@ def edited(folder: Path, name: str, edit: Callable[[dict[str, Any]], object]) ->
     return folder
 
 
-def test_the_demo_family_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_models_are_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    write_demo_family()
+    write_default_models()
     written = {file: file.stat().st_mtime_ns for file in cache_folder("gguf").iterdir()}
-    write_demo_family()
+    write_default_models()
     assert {file: file.stat().st_mtime_ns for file in cache_folder("gguf").iterdir()} == written
     assert {gguf_of(model) for model in (DEMO_TARGET, DEMO_DRAFT)} == written.keys()
 

@@ -14,7 +14,6 @@ from specviz import cli
 from specviz.commands import single_run
 from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.methods import Method
-from specviz.paths import DEMO_TARGET
 from specviz.views.live.prefill import arm_choice, on_live
 from specviz.views.runs.rerun import (
     Circumstances,
@@ -25,6 +24,7 @@ from specviz.views.runs.rerun import (
     quoted,
 )
 from specviz.views.shared.arm_choice import ASK, ArmChoice, Place
+from tests.support.demo_models import DEMO_TARGET
 
 HOSTILE = (
     "'; rm -rf / #",
@@ -221,4 +221,4 @@ def test_controls_of_an_arm() -> None:
     assert arm_choice(server).place is Place.URL and arm_choice(server).method == ASK
     assert arm_choice(server).url == "http://a:1"
     demo = RunConfig(EngineKind.VLLM, Method.NGRAM, 4)
-    assert arm_choice(demo).place is Place.DEMO
+    assert arm_choice(demo).place is Place.VLLM

@@ -6,8 +6,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET, MODELS
 from specviz.views.servers.launch_form import state
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET, MODELS
 
 VLLM_VERSION = state.version_key("vllm", None)
 

@@ -14,10 +14,9 @@ from specviz.errors import UsageError
 from specviz.fleet.acceptance import Acceptance
 from specviz.fleet.health import Health
 from specviz.methods import Method
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
 from specviz.servers.capabilities import Capabilities, Verifier
 from specviz.servers.client.probe import FoundServer
-from specviz.servers.kinds import demo_spec
+from specviz.servers.kinds import default_spec
 from specviz.servers.launch.pool import ServerPhase, Slot
 from specviz.servers.metrics import ServerLoad
 from specviz.servers.vllm.dialect import VLLM
@@ -27,6 +26,7 @@ from specviz.views.servers.cells import HEADS, Tone, cells_of, state_of
 from specviz.views.servers.rows import Row, rows_of
 from specviz.views.servers.start import spec_of
 from specviz.views.servers.table import curve_svg, row_html
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 
 AT = datetime(2026, 11, 1, 14, 2, tzinfo=UTC)
 URL = "http://gpu-1:8000"
@@ -143,11 +143,11 @@ def test_another_kind_than_expected_is_said() -> None:
 
 
 def test_servers_started_here_stand_in_the_same_table() -> None:
-    spec = demo_spec(Method.NGRAM, 4)
+    spec = default_spec(Method.NGRAM, 4)
     server: Any = SimpleNamespace(url=URL)
     ready = Slot(spec, ServerPhase.READY, server=server)
-    loading = Slot(demo_spec(Method.BASELINE, None), note="loading weights")
-    stopped = Slot(demo_spec(Method.EAGLE3, 3), ServerPhase.STOPPED)
+    loading = Slot(default_spec(Method.BASELINE, None), note="loading weights")
+    stopped = Slot(default_spec(Method.EAGLE3, 3), ServerPhase.STOPPED)
     one, other = rows_of([GPU], [ready, loading, stopped])
     assert (one.named, one.slot, other.name, other.url) == (GPU, ready, "baseline", None)
     state = state_of(other, None)
@@ -172,13 +172,15 @@ def test_the_curve_is_drawn_where_there_is_one() -> None:
     assert 'points="17.2,16.5 34.4,1.5"' in svg
 
 
-def test_the_form_asks_for_the_demo_family_unless_it_names_models() -> None:
+def test_the_form_asks_for_the_default_model_unless_it_names_models() -> None:
     demo = spec_of(EngineKind.VLLM, "", Method.DRAFT_MODEL, 5, "", "--max-model-len 512")
     assert (demo.model, demo.draft) == (str(DEMO_TARGET), str(DEMO_DRAFT))
     assert demo.extra_args == ("--max-model-len", "512")
     own = spec_of(EngineKind.VLLM, " org/target ", Method.EAGLE3, 3, "org/head", "")
     assert (own.model, own.draft, own.k) == ("org/target", "org/head", 3)
-    with pytest.raises(UsageError, match="Name the draft model or head for your target"):
+    with pytest.raises(
+        UsageError, match="org/target is not a model folder here, so no EAGLE-3 head"
+    ):
         spec_of(EngineKind.VLLM, "org/target", Method.EAGLE3, 3, "", "")
     with pytest.raises(UsageError, match="no command line"):
         spec_of(EngineKind.VLLM, "", Method.NGRAM, 3, "", "--x 'unfinished")

@@ -16,8 +16,8 @@ from specviz.engines.embedded.compiled.library import OFF, library
 from specviz.engines.embedded.compiled.product import Product
 from specviz.engines.embedded.model import Llama, load_model
 from specviz.engines.embedded.norm import rms_norm
-from specviz.paths import DEMO_TARGET
 from specviz.trace import ROOT
+from tests.support.demo_models import DEMO_TARGET
 from tests.support.embedded.model_checks import assert_close, branch, tokens, trees
 from tests.support.embedded.tiny_models import CPU, KINDS, load_tiny, save_tiny
 from tests.support.properties import share

@@ -17,7 +17,7 @@ from specviz.engines.embedded.checkpoint import read_config
 from specviz.engines.embedded.model import load_model
 from specviz.engines.embedded.options import MOST_ROWS
 from specviz.errors import UsageError
-from specviz.paths import DEMO_DRAFT, DEMO_TARGET
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 from tests.support.embedded.model_checks import assert_close, tokens
 from tests.support.embedded.tiny_models import CPU, KINDS, load_tiny, save_tiny, tiny_model
 

@@ -14,8 +14,8 @@ from specviz.engines.embedded.draft import Watch
 from specviz.engines.embedded.linear import has_layout
 from specviz.engines.embedded.model import Llama, Sublayers, load_model
 from specviz.engines.embedded.options import SAME_ROWS
-from specviz.paths import DEMO_TARGET
 from specviz.trace import ROOT
+from tests.support.demo_models import DEMO_TARGET
 from tests.support.embedded.model_checks import assert_close, branch, tokens, trees
 from tests.support.embedded.tiny_models import CPU, load_tiny, save_tiny
 

@@ -1,0 +1,143 @@
+"""The model that answers where none is named, and the draft that goes with a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from specviz.checkpoints.check import first_refusal
+from specviz.checkpoints.folder import open_checkpoint
+from specviz.checkpoints.format import DRAFTS_WITH, Format
+from specviz.config import RunConfig
+from specviz.errors import UsageError
+from specviz.methods import METHODS, Method
+from specviz.models.kept import located, names, place_of
+from specviz.models.packaged import NAME
+from specviz.paths import MODELS
+
+SETTING = "SPECVIZ_MODEL"
+"""The environment variable that names another default model: a folder, or a short name."""
+
+Note = Callable[[str], None]
+"""Gets what is done and how far it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A target and its draft, None for a method without one: folders, or names that a server
+    knows."""
+
+    target: str
+    draft: str | None
+
+
+def default_model() -> str:
+    """The name or folder of the model that is taken where none is named."""
+    return os.environ.get(SETTING) or NAME
+
+
+def default_name() -> str:
+    """The name under which the default model's runs are stored: its folder's."""
+    return default_folder().name
+
+
+def is_default(model: str | None) -> bool:
+    """Whether a model, as it was named or stored, is the default one."""
+    return model is None or Path(model).name == default_name()
+
+
+def pair_of(
+    model: str | None, draft: str | None, method: Method, note: Note = lambda text: None
+) -> Pair:
+    """Target and draft as folders: those that are named; else the default model, and the draft
+    that fits. A model under a short name is written now if it is not there.
+
+    Raises UsageError where the model cannot be had or the method needs a draft that is not here.
+    """
+    target = located(model or default_model(), note)
+    if draft is not None:
+        return Pair(target, located(draft, note))
+    record = METHODS[method]
+    if not record.needs_draft:
+        return Pair(target, None)
+    found = draft_for(Path(target), method)
+    if found is None and not (Path(target) / "config.json").is_file():
+        raise UsageError(
+            f"{target} is not a model folder here, so no {record.draft} for it can be found: name "
+            "a folder of this machine, or the draft too, with --draft."
+        )
+    if found is None:
+        raise UsageError(
+            f"No {record.draft} for {Path(target).name} is here, and {method.value} needs one: "
+            "name its folder with --draft, or make one with `specviz train`."
+        )
+    return Pair(target, str(found))
+
+
+def completed(config: RunConfig, note: Note = lambda text: None) -> RunConfig:
+    """`config` with the folders of its model and draft. Raises UsageError, as `pair_of`."""
+    pair = pair_of(config.model, config.draft, config.method or Method.BASELINE, note)
+    return replace(config, model=pair.target, draft=pair.draft)
+
+
+def draft_for(target: Path, method: Method) -> Path | None:
+    """A draft that a method can use with the target in a folder: one that ships with specviz,
+    lies beside the target or is in the cache, in this order."""
+    return next(iter(drafts_for(target, method)), None)
+
+
+def drafts_for(target: Path, method: Method) -> tuple[Path, ...]:
+    """All of them."""
+    if method not in DRAFTS_WITH or not (target / "config.json").is_file():
+        return ()
+    folders = tuple(_folders(target))
+    changed = tuple(file.stat().st_mtime_ns for folder in folders for file in folder.iterdir())
+    return _fitting(target, method, folders, changed)
+
+
+def default_draft(method: Method) -> Path | None:
+    """The draft that the default model gets for a method."""
+    return draft_for(default_folder(), method)
+
+
+def has_what_it_needs(method: Method) -> bool:
+    """Whether the default model has the draft that a method needs, or it needs none."""
+    return not METHODS[method].needs_draft or default_draft(method) is not None
+
+
+def default_folder() -> Path:
+    """The default model's folder; a short name's may not be written yet."""
+    name = default_model()
+    return place_of(NAME) if name.casefold() == NAME else Path(name).expanduser()
+
+
+def _folders(target: Path) -> Iterator[Path]:
+    shipped, beside = (sorted(at.glob("*/config.json")) for at in (MODELS, target.parent))
+    here = (file.parent for file in (*shipped, *beside))
+    yield from (one for one in dict.fromkeys((*here, *map(place_of, names()))) if one != target)
+
+
+@lru_cache(maxsize=256)
+def _fitting(
+    target: Path, method: Method, folders: tuple[Path, ...], _changed: tuple[int, ...]
+) -> tuple[Path, ...]:
+    return tuple(folder for folder in folders if _fits(folder, target, method))
+
+
+def _fits(draft: Path, target: Path, method: Method) -> bool:
+    try:
+        found = open_checkpoint(draft).format
+    except UsageError:
+        return False
+    if found not in DRAFTS_WITH[method]:
+        return False
+    if found is Format.MODEL and _weights(draft) >= _weights(target):
+        return False
+    return first_refusal(str(draft), str(target), method) is None
+
+
+def _weights(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.glob("*.safetensors"))
