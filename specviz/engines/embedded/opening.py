@@ -20,6 +20,7 @@ from specviz.engines.embedded.faster_dtype import DTYPES, Dtype, faster_dtype
 from specviz.engines.embedded.model import Llama, load_model
 from specviz.engines.embedded.options import engine_version, parse_options, settle
 from specviz.engines.embedded.proposers.factory import open_proposer
+from specviz.engines.embedded.proposers.skipped_layers import skipped_layers
 from specviz.engines.embedded.tokenizer import ChatTokenizer
 from specviz.engines.embedded.verify import accept_typical
 from specviz.errors import UsageError
@@ -53,10 +54,12 @@ def open_engine(
     read_json(Path(config.model or ""), "config.json")
     note("loading the models")  # only if there is something to load
     with _OPENING:
-        return _open_engine(config)
+        return _open_engine(config, note)
 
 
-def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
+def _open_engine(
+    config: RunConfig, note: Callable[[str], None]
+) -> tuple[EmbeddedEngine, RunConfig]:
     if config.server_url:
         raise UsageError("The embedded engine has no server: leave --server out, or use vllm.")
     method = config.method or Method.BASELINE
@@ -69,7 +72,7 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
     device = _device(options.device)
     dtype = _dtype(options.dtype, folder, device)
     target = loaded_model(folder.resolve(), dtype, device)
-    cache = target.new_cache()
+    cache, tokenizer = target.new_cache(), tokenizer_in(folder)
     proposer, drafts_with = open_proposer(
         method,
         target,
@@ -77,12 +80,13 @@ def _open_engine(config: RunConfig) -> tuple[EmbeddedEngine, RunConfig]:
         draft,
         options,
         lambda path: loaded_model(path.resolve(), dtype, device),
+        skipped_layers(folder, target, tokenizer, note) if record.skips_layers else None,
     )
     k = config.k or record.embedded_k or 0
     shape = {"shape": options.shape} if record.has_shapes else {}
     engine = EmbeddedEngine(
         target,
-        tokenizer_in(folder),
+        tokenizer,
         proposer,
         k=k,
         traced=config.traced,

@@ -12,11 +12,17 @@ from specviz.engines.embedded.checkpoint import ModelConfig
 from specviz.engines.embedded.decode import Decoder, Round
 from specviz.engines.embedded.draft import Proposer
 from specviz.engines.embedded.kv_cache import KVCache
-from specviz.engines.embedded.model import Llama
+from specviz.engines.embedded.model import Llama, Sublayers
 from specviz.engines.embedded.sampler import Sampler
 
 CPU = torch.device("cpu")
 HIDDEN, HEADS, KV_HEADS, HEAD_DIM, MLP = 32, 4, 2, 8, 48
+
+
+def some_skipped(layers: int) -> Sublayers:
+    """Every other MLP of the inner layers, and one attention."""
+    mlp = tuple(layer % 2 == 0 or layer == layers - 1 for layer in range(layers))
+    return Sublayers((True,) * (layers - 1) + (layers == 1,), mlp)
 
 
 def random_llama(

@@ -21,6 +21,7 @@ from specviz.engines.embedded.proposers.swift import Swift, SwiftSettings
 from specviz.engines.embedded.sampler import Sampler
 from specviz.methods import METHODS, Method
 from tests.support.embedded.exactness import Check, Output, compare, joint_distribution
+from tests.support.embedded.random_models import some_skipped
 from tests.support.embedded.remembered import (
     Passes,
     RememberedLlama,
@@ -133,7 +134,13 @@ class TinyFamily:
         patient = settings.pop("patient", False)
         options = dataclasses.replace(Options(dtype="float32"), **settings)
         proposer, _ = open_proposer(
-            case.method, target, cache, self.drafts.get(case.method), options, load
+            case.method,
+            target,
+            cache,
+            self.drafts.get(case.method),
+            options,
+            load,
+            some_skipped(target.config.layers),
         )
         if case.method is Method.SWIFT:  # outputs are short: the search begins with one token
             proposer = Swift(SelfDrafter(target, cache), SwiftSettings(window=1, confidence=0.4))

@@ -9,7 +9,7 @@ from pathlib import Path
 from specviz.config import check_draft_is_used
 from specviz.engines.embedded.draft import Proposer
 from specviz.engines.embedded.kv_cache import KVCache
-from specviz.engines.embedded.model import Llama
+from specviz.engines.embedded.model import Llama, Sublayers
 from specviz.engines.embedded.options import Options
 from specviz.engines.embedded.proposers.draft_model import DraftModel
 from specviz.engines.embedded.proposers.eagle import load_eagle
@@ -29,13 +29,15 @@ LoadModel = Callable[[Path], Llama]
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a proposer can be made of: `cache` is the target's own, `weights` the draft's folder."""
+    """What a proposer can be made of: `cache` is the target's own, `weights` the draft's folder,
+    `run` the sublayers that draft where the target does so itself."""
 
     target: Llama
     cache: KVCache
     weights: Path | None
     options: Options
     load: LoadModel
+    run: Sublayers | None
 
     @property
     def drafts_tree(self) -> bool:
@@ -69,6 +71,11 @@ def _eagle3(parts: Parts) -> Proposer:
     return load_eagle3(parts.folder(), parts.target, tree=parts.drafts_tree, floor=floor)
 
 
+def _layer_skip(parts: Parts) -> Proposer:
+    assert parts.run is not None, "a method that skips layers is given which"
+    return LayerSkip(parts.self_drafter(), parts.run, parts.options.stop_below)
+
+
 PROPOSERS: Mapping[Method, Callable[[Parts], Proposer]] = {
     Method.DRAFT_MODEL: lambda parts: DraftModel(parts.draft_model(), parts.options.stop_below),
     Method.NGRAM: lambda parts: Ngram(),
@@ -76,8 +83,8 @@ PROPOSERS: Mapping[Method, Callable[[Parts], Proposer]] = {
     Method.MEDUSA: lambda parts: load_medusa(parts.folder(), parts.target, tree=parts.drafts_tree),
     Method.EAGLE: _eagle,
     Method.EAGLE3: _eagle3,
-    Method.LAYER_SKIP: lambda parts: LayerSkip(parts.self_drafter(), parts.options.stop_below),
-    Method.SWIFT: lambda parts: Swift(parts.self_drafter()),
+    Method.LAYER_SKIP: _layer_skip,
+    Method.SWIFT: lambda parts: Swift(parts.self_drafter(), first=parts.run),
     Method.MIRROR: lambda parts: Mirror(
         parts.target, parts.draft_model(), parts.options.stop_below
     ),
@@ -91,6 +98,7 @@ def open_proposer(
     folder: Path | None,
     options: Options,
     load: LoadModel,
+    run: Sublayers | None = None,
 ) -> tuple[Proposer | None, Path | None]:
     """The proposer of `method` (None for the baseline) and the folder its weights came from.
 
@@ -100,4 +108,4 @@ def open_proposer(
     check_draft_is_used(method, folder)
     if method is Method.BASELINE:
         return None, None
-    return PROPOSERS[method](Parts(target, cache, folder, options, load)), folder
+    return PROPOSERS[method](Parts(target, cache, folder, options, load, run)), folder

@@ -44,7 +44,10 @@ class SearchSettings:
 class LayerSearch:
     """The best set so far, and what to try next. The caller measures."""
 
-    def __init__(self, layers: int, settings: SearchSettings) -> None:
+    def __init__(
+        self, layers: int, settings: SearchSettings, first: Sublayers | None = None
+    ) -> None:
+        """`first`: the set to begin with, by default the authors'."""
         self._layers = layers
         self._settings = settings
         self._slots = 2 * max(0, layers - 2)
@@ -53,7 +56,7 @@ class LayerSearch:
         self._tried: list[Point] = []
         self._scores: list[float] = []
         self._steps = self._in_vain = 0
-        self.best = every_other(layers)
+        self.best = first or every_other(layers)
         self.best_score = 0.0
 
     @property

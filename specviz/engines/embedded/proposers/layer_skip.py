@@ -1,8 +1,9 @@
 """Self-speculation with a fixed set of skipped sublayers.
 
 Zhang et al., Draft & Verify, arXiv 2309.08168, section 3: sublayers in between are skipped, chosen
-once per model. Elhoushi et al., LayerSkip, arXiv 2404.16710, section 4.3, leave out the last layers
-instead, which needs a model that was trained for it; both keep one set of weights and one KV cache.
+once per model (`skipped_layers`). Elhoushi et al., LayerSkip, arXiv 2404.16710, section 4.3, leave
+out the last layers instead, which needs a model that was trained for it; both keep one set of
+weights and one KV cache.
 """
 
 from __future__ import annotations
@@ -18,17 +19,15 @@ from specviz.trace import ExtraBytes
 
 
 class LayerSkip:
-    """Drafts with the sublayers `run`, by default those of `alternating`; `floor` as elsewhere."""
+    """Drafts with the sublayers `run`; `floor` as elsewhere."""
 
     tap_layers: tuple[int, ...] = ()
     watch: Watch | None = None
 
-    def __init__(
-        self, drafter: SelfDrafter, floor: float = 0.0, run: Sublayers | None = None
-    ) -> None:
+    def __init__(self, drafter: SelfDrafter, run: Sublayers, floor: float = 0.0) -> None:
         self._drafter = drafter
         self._floor = floor
-        self._run = run or alternating(drafter.layers)
+        self._run = run
 
     def reset(self, prompt_ids: Sequence[int], sampler: Sampler) -> None:
         self._sampler = sampler
@@ -42,18 +41,3 @@ class LayerSkip:
 
     def extra_bytes(self) -> ExtraBytes:
         return ExtraBytes()
-
-
-def alternating(layers: int) -> Sublayers:
-    """Every layer but the first and the last skips one half, in turn its MLP and its attention.
-
-    The searches of Draft & Verify (2309.08168, 4.1) and SWIFT (2410.06916, 4.1) keep the outer
-    layers and spread what is skipped. On the demo target this set agrees with the full model on
-    85 % of the tokens; the odd layers as a whole on 81 %, all attention in between on 50 %, the
-    last three layers on 69 %, all of the same cost.
-    """
-    between = range(1, layers - 1)
-    return Sublayers(
-        attention=tuple(not (layer in between and layer % 2 == 0) for layer in range(layers)),
-        mlp=tuple(not (layer in between and layer % 2 == 1) for layer in range(layers)),
-    )

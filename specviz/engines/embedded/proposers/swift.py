@@ -46,10 +46,15 @@ class Swift:
     tap_layers: tuple[int, ...] = ()
     watch: Watch | None = None
 
-    def __init__(self, drafter: SelfDrafter, settings: SwiftSettings | None = None) -> None:
+    def __init__(
+        self,
+        drafter: SelfDrafter,
+        settings: SwiftSettings | None = None,
+        first: Sublayers | None = None,
+    ) -> None:
         self._drafter = drafter
         self._settings = settings or SwiftSettings()
-        self.search = LayerSearch(drafter.layers, self._settings.search)
+        self.search = LayerSearch(drafter.layers, self._settings.search, first)
         self._steps = 0
 
     def reset(self, prompt_ids: Sequence[int], sampler: Sampler) -> None:

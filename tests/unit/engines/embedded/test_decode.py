@@ -24,6 +24,7 @@ from specviz.engines.embedded.sampler import Sampler
 from specviz.methods import METHODS, Method, Shape
 from specviz.prompts.shipped import CATEGORIES, load_prompts
 from tests.support.demo_models import DEMO_TARGET, DRAFTS
+from tests.support.embedded.random_models import some_skipped
 from tests.support.embedded.tiny_models import CPU, load_tiny, save_tiny
 
 TOKENS = 24
@@ -90,7 +91,13 @@ def test_greedy_text_is_that_of_plain_decoding(
     target = loaded_model(DEMO_TARGET, dtype, CPU)
     kv_cache = target.new_cache()
     proposer, _ = open_proposer(
-        method, target, kv_cache, folder, options, lambda path: loaded_model(path, dtype, CPU)
+        method,
+        target,
+        kv_cache,
+        folder,
+        options,
+        lambda path: loaded_model(path, dtype, CPU),
+        some_skipped(target.config.layers),
     )
     if method is Method.MEDUSA and shape == "chain":
         k = min(k, 4)  # as many as there are heads

@@ -20,6 +20,7 @@ from specviz.errors import RequestRefused
 from specviz.methods import Method
 from specviz.trace import Fidelity, RequestStarted, Step, fold
 from tests.support.demo_models import DEMO_TARGET
+from tests.support.embedded.random_models import some_skipped
 from tests.support.embedded.tiny_models import load_tiny, save_eagle, save_medusa, save_tiny
 
 PROMPT = Prompt("Order 3, 148, 108.")
@@ -57,7 +58,8 @@ def new_engine(target, tmp_path):
             folder = save(tmp_path / method.value, target)
         cache = target.new_cache()
         options = Options(shape=shape, dtype="float32")
-        proposer, _ = open_proposer(method, target, cache, folder, options, load_tiny)
+        run = some_skipped(target.config.layers)
+        proposer, _ = open_proposer(method, target, cache, folder, options, load_tiny, run)
         k = 0 if method is Method.BASELINE else 4
         return EmbeddedEngine(target, tokenizer_in(DEMO_TARGET), proposer, k=k, cache=cache)
 
