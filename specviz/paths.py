@@ -7,7 +7,7 @@ from pathlib import Path
 
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
 DATA = PROJECT_ROOT / "data"
-MODELS = DATA / "models"
+DRAFTS = DATA / "drafts"
 PROMPTS = DATA / "prompts"
 PLANS = DATA / "plans"
 LOGS = PROJECT_ROOT / "logs"

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from specviz.errors import UsageError
+from specviz.models.drafts import is_current, is_for, shipped_drafts, write_draft
 from specviz.models.from_gguf import Progress
 from specviz.models.hub import download, is_hub_name
 from specviz.models.packaged import NAME, ORIGIN, write_packaged
@@ -29,15 +30,15 @@ def located(name: str, note: Callable[[str], None] = lambda text: None) -> str:
 
     Raises UsageError where the model cannot be had.
     """
-    if name.casefold() == NAME:
-        return str(get(NAME, lambda done, total: note(_note(done, total))))
+    if _is_short(name):
+        return str(get(name, lambda done, total: note(_note(done, total))))
     folder = kept(name)
     return str(folder) if folder else name
 
 
 def kept(name: str) -> Path | None:
     """The folder of a model that has been written under this name."""
-    if name.casefold() != NAME and not is_hub_name(name):
+    if not _is_short(name) and not is_hub_name(name):
         return None
     folder = place_of(name)
     return folder if (folder / "config.json").is_file() else None
@@ -45,16 +46,25 @@ def kept(name: str) -> Path | None:
 
 def place_of(name: str) -> Path:
     """The folder that a model of this name is in, or will be."""
-    return cache_folder("models") / (NAME if name.casefold() == NAME else name)
+    return cache_folder("models") / (name.casefold() if _is_short(name) else name)
+
+
+def _is_short(name: str) -> bool:
+    """Whether it is the packaged model, or a draft for it that ships."""
+    return name.casefold() in (NAME, *(file.stem for file in shipped_drafts(NAME)))
 
 
 def get(name: str, progress: Progress = lambda done, total: None) -> Path:
-    """The folder of a model, written now if it is not there: the packaged one, or one of the hub.
+    """The folder of a model, written now if it is not there: the packaged one with the drafts that
+    ship for it, or one of the hub.
 
     Raises UsageError for any other name, and where the model cannot be had.
     """
-    if name.casefold() == NAME:
-        return _written(place_of(name), lambda folder: write_packaged(folder, progress))
+    if _is_short(name):
+        target = _written(place_of(NAME), lambda folder: write_packaged(folder, progress))
+        for file in shipped_drafts(NAME):
+            _add_draft(file, target)
+        return place_of(name)
     if not is_hub_name(name):
         raise UsageError(
             f"There is no model {name}: name {NAME}, or one of the Hugging Face hub such as "
@@ -106,6 +116,17 @@ def _written(folder: Path, fill: Fill, *, resumes: bool = False) -> Path:
             "cache with XDG_CACHE_HOME."
         ) from error
     return folder
+
+
+def _add_draft(file: Path, target: Path) -> None:
+    """Write the draft in a file beside its target, unless this version of it is there."""
+    folder = target.with_name(file.stem)
+    if is_current(file, folder) or not is_for(file, target):
+        return
+    with _locked(folder):
+        if not is_current(file, folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            _write(folder, lambda fresh: write_draft(file, target, fresh), resumes=False)
 
 
 def _write(folder: Path, fill: Fill, *, resumes: bool) -> None:

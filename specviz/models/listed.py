@@ -10,8 +10,9 @@ from specviz.checkpoints.folder import open_checkpoint
 from specviz.checkpoints.format import DRAFTS_WITH, Format
 from specviz.errors import UsageError
 from specviz.models import kept, packaged
+from specviz.models.drafts import shipped_drafts
 from specviz.models.pair import default_folder, drafts_for
-from specviz.paths import MODELS, cache_folder
+from specviz.paths import cache_folder
 
 SHIPPED = "specviz"
 HUB = "Hugging Face hub"
@@ -40,8 +41,7 @@ class Listed:
 def list_models() -> list[Listed]:
     """The models here and those that need no network, targets with the drafts that fit them."""
     folders = [kept.place_of(packaged.NAME), *map(kept.place_of, kept.names())]
-    for parent in (MODELS, default_folder().parent):
-        folders += sorted(file.parent for file in parent.glob("*/config.json"))
+    folders += sorted(file.parent for file in default_folder().parent.glob("*/config.json"))
     return [_listed(folder) for folder in dict.fromkeys(folders)]
 
 
@@ -67,10 +67,10 @@ def _name(folder: Path) -> str:
 
 
 def _source(folder: Path) -> str | None:
-    if folder.parent == MODELS:
-        return SHIPPED
     if cache_folder("models") not in folder.parents:
         return FOLDER
+    if folder.name in (file.stem for file in shipped_drafts(packaged.NAME)):
+        return SHIPPED
     if folder != kept.place_of(packaged.NAME):
         return HUB
     version = packaged.package_version()
@@ -95,7 +95,7 @@ def _size(folder: Path) -> int:
 
 def _licence(folder: Path) -> str | None:
     """The word after `license:` at the head of its README, as on the Hugging Face hub."""
-    if folder.parent == MODELS or folder == kept.place_of(packaged.NAME):
+    if folder == kept.place_of(packaged.NAME):
         return packaged.LICENCE  # which is that of specviz too
     try:
         lines = (folder / "README.md").read_text(encoding="utf-8", errors="replace").splitlines()

@@ -16,7 +16,6 @@ from specviz.errors import UsageError
 from specviz.methods import METHODS, Method
 from specviz.models.kept import located, names, place_of
 from specviz.models.packaged import NAME
-from specviz.paths import MODELS
 
 SETTING = "SPECVIZ_MODEL"
 """The environment variable that names another default model: a folder, or a short name."""
@@ -84,8 +83,8 @@ def completed(config: RunConfig, note: Note = lambda text: None) -> RunConfig:
 
 
 def draft_for(target: Path, method: Method) -> Path | None:
-    """A draft that a method can use with the target in a folder: one that ships with specviz,
-    lies beside the target or is in the cache, in this order."""
+    """A draft that a method can use with the target in a folder: one that lies beside it, as those
+    that ship with specviz do, else one in the cache."""
     return next(iter(drafts_for(target, method)), None)
 
 
@@ -115,9 +114,8 @@ def default_folder() -> Path:
 
 
 def _folders(target: Path) -> Iterator[Path]:
-    shipped, beside = (sorted(at.glob("*/config.json")) for at in (MODELS, target.parent))
-    here = (file.parent for file in (*shipped, *beside))
-    yield from (one for one in dict.fromkeys((*here, *map(place_of, names()))) if one != target)
+    beside = sorted(file.parent for file in target.parent.glob("*/config.json"))
+    yield from (one for one in dict.fromkeys((*beside, *map(place_of, names()))) if one != target)
 
 
 @lru_cache(maxsize=256)
