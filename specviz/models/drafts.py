@@ -42,7 +42,8 @@ def is_for(file: Path, target: Path) -> bool:
     """Whether the model in a folder has the shapes of the one that a draft was trained for."""
     shapes = json.loads(read_gguf(file).metadata["specviz.target"])
     own = read_header(target / "model.safetensors")
-    return {name: list(one.shape) for name, one in own.items() if len(one.shape) == 2} == shapes
+    found = {name: list(one.shape) for name, one in own.items() if len(one.shape) == 2}
+    return bool(found == shapes)
 
 
 def is_current(file: Path, folder: Path) -> bool:
