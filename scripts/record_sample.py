@@ -2,7 +2,7 @@
 
     PYTHONPATH=. .venv/bin/python scripts/record_sample.py [--quick] [-o FILE]
 
-On the embedded engine with the demo models, on a machine that does nothing else: a K sweep with
+On the embedded engine with SmolLM2, on a machine that does nothing else: a K sweep with
 its redraft, methods over load and temperature, one draft before and after its weights were
 rounded, and every method traced. Machine and date are those that the runs record themselves.
 """
@@ -36,7 +36,7 @@ from specviz.store.history.line import Item, Kind
 from specviz.store.shipped import REGRESSION, SAMPLE, Shipped
 
 BITS = 3
-ROUNDED = Path(tempfile.gettempdir()) / "specviz-sample" / f"demo-draft-{BITS}-bit"
+ROUNDED = Path(tempfile.gettempdir()) / "specviz-sample" / f"draft-{BITS}-bit"
 """The plan that is stored names this folder."""
 
 SWEEP_KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
@@ -142,15 +142,18 @@ def record_loads(current: Runtime, size: Size) -> None:
 
 
 def record_regression(current: Runtime, size: Size) -> None:
-    """The demo draft next to itself with rounded weights, in turns on the same prompts."""
-    round_weights(default_draft(Method.DRAFT_MODEL), ROUNDED)
+    """The draft model next to itself with rounded weights, in turns on the same prompts."""
+    source = default_draft(Method.DRAFT_MODEL)
+    if source is None:
+        raise SystemExit("The default model has no draft model here.")
+    round_weights(source, ROUNDED)
     draft = '[[arms]]\nmethod = "draft_model"\nk = 5\n'
     arms = f'{draft}{draft}draft = "{ROUNDED}"\n'
     benchmark_id = benchmark(
         current, plan_text(f"A draft, and its copy rounded to {BITS} bits", size, arms)
     )
     note = (
-        f"The copy has the weights of demo-draft rounded to {BITS} bits per row of a matrix: it "
+        f"The copy has the weights of {source.name} rounded to {BITS} bits per row of a matrix: it "
         "still fits the target and answers are the same, but fewer of its drafts are accepted."
     )
     item = Item(Kind.BENCHMARK, benchmark_id)

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from specviz.config import EngineKind, Prompt, Run, RunConfig, RunStatus, Sampling
@@ -47,9 +46,7 @@ async def recorded(method: Method, prompt: Prompt, pool: ServerPool) -> dict[str
     k = NODES if method in TREES else K
     wanted = RunConfig(EngineKind.EMBEDDED, method, k, SAMPLING, options=options)
     engine, config = await open_arm(wanted, pool, lambda text: None)
-    config = replace(
-        config, model="demo-target", draft=config.draft and Path(config.draft).name, hardware=None
-    )
+    config = replace(config, hardware=None)
     started_at = datetime.now(UTC)
     try:
         answers = [

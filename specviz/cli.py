@@ -53,12 +53,11 @@ app.command("import")(import_)
 app.command()(recommend)
 app.command()(policy)
 app.command()(cost)
-app.command()(theory)
 app.command()(train)
-app.command()(convert)
-app.command()(gguf)
 app.command()(doctor)
 app.command()(verify)
+for of_developers in (theory, convert, gguf):
+    app.command(rich_help_panel="For developers")(of_developers)
 
 
 def invoke(arguments: list[str]) -> int:
