@@ -5,8 +5,12 @@ The same figures in the same order for every arm; a missing one carries its reas
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from statistics import fmean, stdev
 from typing import Any
 
+from specviz.analysis.interval import student_quantile
 from specviz.analysis.lossless import Comparison
 from specviz.analysis.metrics import Metrics
 from specviz.analysis.text import counted, digits
@@ -25,7 +29,8 @@ MEANINGS = {
     "included; plain decoding takes a pass per token",
     SPEEDUP: "end-to-end time of the measured baseline / of this arm, on the same engine and "
     "machine, for outputs of equal length; one answer of each, so it differs from run to run and "
-    "has two digits: a benchmark gives its interval",
+    "has two digits. Run the prompt again and it is the mean of these runs, with a 95 % interval; "
+    "a benchmark gives that of many prompts",
     ACCEPTANCE: "draft acceptance rate: accepted / drafted tokens, 0 to 1; of a tree most "
     "candidates cannot be accepted, so compare its accept. length",
     LENGTH: "mean acceptance length as vLLM counts it: 1 + accepted / drafting steps",
@@ -46,10 +51,12 @@ def readout(
     is_baseline: bool,
     finished: bool,
     why_no_baseline: str | None = None,
+    earlier: Sequence[float] = (),
 ) -> list[Figure]:
     """The figures of an arm: label, value and, where there is none, the reason.
 
     `baseline` is one of the same engine and machine; `why_no_baseline` says what the others lack.
+    `earlier`: speed-ups of the same arm in earlier runs of the same prompt.
     """
     if metrics is None:
         empty = "nothing received yet"
@@ -64,6 +71,7 @@ def readout(
             is_baseline=is_baseline,
             finished=finished,
             why_no_baseline=why_no_baseline,
+            earlier=earlier,
         ),
         _figure(ACCEPTANCE, digits(metrics.draft_acceptance_rate), drafts),
         _figure(LENGTH, digits(metrics.mean_acceptance_length), drafts),
@@ -125,6 +133,7 @@ def _speedup(
     is_baseline: bool,
     finished: bool,
     why_no_baseline: str | None,
+    earlier: Sequence[float],
 ) -> Figure:
     if is_baseline:
         return _figure(SPEEDUP, "1×", None)
@@ -132,13 +141,39 @@ def _speedup(
         missing = why_no_baseline or "needs a finished baseline arm"
         reason = missing if finished else "at the end of the run"
         return _figure(SPEEDUP, None, reason)
-    if metrics.output_tokens is None or metrics.output_tokens != baseline.output_tokens:
-        reason = "the outputs differ in length: compare tok/s"
+    now = speedup(metrics, baseline)
+    if now is None:
+        differ = metrics.output_tokens != baseline.output_tokens
+        reason = "the outputs differ in length: compare tok/s" if differ else "no end-to-end time"
         return _figure(SPEEDUP, None, reason)
+    if not earlier:
+        return _figure(SPEEDUP, f"{_two_digits(now)}×", None)
+    mean, low, high = (_two_digits(one) for one in mean_of_runs([*earlier, now]))
+    figure = _figure(SPEEDUP, f"{mean}× ({low} to {high})", None)
+    return figure | {"label": f"speed-up, {len(earlier) + 1} runs"}
+
+
+def speedup(metrics: Metrics, baseline: Metrics) -> float | None:
+    """End-to-end time of the baseline / of the other, None where their outputs differ in length or
+    a time is missing."""
+    if metrics.output_tokens is None or metrics.output_tokens != baseline.output_tokens:
+        return None
     if not metrics.e2el_ms or not baseline.e2el_ms:
-        return _figure(SPEEDUP, None, "no end-to-end time")
-    rounded = float(f"{baseline.e2el_ms / metrics.e2el_ms:.2g}")
-    return _figure(SPEEDUP, f"{rounded:,g}×", None)
+        return None
+    return baseline.e2el_ms / metrics.e2el_ms
+
+
+def mean_of_runs(speedups: Sequence[float]) -> tuple[float, float, float]:
+    """The geometric mean of two or more runs' speed-ups, and the ends of its 95 % interval:
+    Student's t of their logarithms."""
+    logs = [math.log(one) for one in speedups]
+    mean, error = fmean(logs), stdev(logs) / math.sqrt(len(logs))
+    half = student_quantile(0.975, len(logs) - 1) * error
+    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+
+
+def _two_digits(value: float) -> str:
+    return f"{float(f'{value:.2g}'):,g}"
 
 
 def _passes(metrics: Metrics, fidelity: Fidelity | None, no_ids: str) -> Figure:

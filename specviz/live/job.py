@@ -15,6 +15,7 @@ from enum import StrEnum
 from specviz.analysis.compare.reasons import another_place
 from specviz.analysis.lossless import Comparison, compare
 from specviz.analysis.metrics import Metrics, summarise
+from specviz.analysis.readout import speedup
 from specviz.config import Prompt, RunConfig, RunStatus
 from specviz.live.cancellation import Cancellation
 from specviz.methods import Method
@@ -50,6 +51,8 @@ class ArmLog:
     note: str | None = None
     events: list[Event] = field(default_factory=list)
     encoded: list[str] = field(default_factory=list)
+    earlier: tuple[float, ...] = ()
+    """Speed-ups of this arm in earlier jobs that asked for the same."""
 
     def append(self, event: Event) -> None:
         """Add an event. `encoded` is what a browser gets, encoded once for all of them."""
@@ -77,6 +80,7 @@ class Job:
         self.job_id = job_id
         self.prompt = prompt
         self.arms = arms
+        self.asked = tuple(arm.config for arm in arms)
         self.at_once = at_once
         self.done = threading.Event()
         self.cancellation = Cancellation()
@@ -100,6 +104,17 @@ def baseline_to_time(arm: ArmLog, arms: Sequence[ArmLog]) -> tuple[ArmLog | None
                 return baseline, None
             reason = reason or found
     return None, reason
+
+
+def speedups(arms: Sequence[ArmLog]) -> list[float | None]:
+    """Each finished arm's over plain decoding of the same place, None where there is none."""
+    found: list[float | None] = []
+    for arm in arms:
+        baseline, _ = baseline_to_time(arm, arms)
+        metrics, reference = arm.metrics(), baseline and baseline.metrics()
+        timed = arm.phase is Phase.FINISHED and metrics and reference
+        found.append(speedup(metrics, reference) if timed and metrics and reference else None)
+    return found
 
 
 def comparisons(arms: Sequence[ArmLog]) -> list[Comparison]:

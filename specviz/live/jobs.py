@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from specviz.config import Prompt, Run, RunConfig, RunStatus
 from specviz.engines.base import Engine
 from specviz.errors import SpecvizError, UsageError
-from specviz.live.job import MAX_ARMS, ArmLog, Job, Phase
+from specviz.live.job import MAX_ARMS, ArmLog, Job, Phase, speedups
 from specviz.live.measuring_lock import MeasuringLock
 from specviz.live.record import answer, store_failure
 from specviz.store import RunSink
@@ -51,6 +51,7 @@ class JobBoard:
         arms = [ArmLog(uuid.uuid4().hex, config) for config in configs]
         job = Job(uuid.uuid4().hex, prompt, arms, at_once=at_once)
         with self._lock:
+            self._remember_earlier(job)
             self._jobs[job.job_id] = job
             self._forget_old()
         threading.Thread(target=self._run, args=(job,), name=f"job-{job.job_id[:8]}").start()
@@ -70,6 +71,18 @@ class JobBoard:
         for job in list(self._jobs.values()):
             self.cancel(job.job_id)
             job.done.wait(timeout_s)
+
+    def _remember_earlier(self, job: Job) -> None:
+        """Give each arm its speed-ups in the kept jobs that asked for the same."""
+        same = [
+            speedups(other.arms)
+            for other in self._jobs.values()
+            if other.done.is_set()
+            and (other.prompt.text, other.asked, other.at_once)
+            == (job.prompt.text, job.asked, job.at_once)
+        ]
+        for arm, found in zip(job.arms, zip(*same, strict=True), strict=False):
+            arm.earlier = tuple(one for one in found if one is not None)
 
     def _forget_old(self) -> None:
         finished = [job_id for job_id, job in self._jobs.items() if job.done.is_set()]

@@ -108,6 +108,7 @@ def figures_of(arm: ArmLog, arms: Sequence[ArmLog]) -> list[Figure]:
         why_no_baseline=reason,
         is_baseline=arm.config.method is Method.BASELINE,
         finished=arm.phase is Phase.FINISHED,
+        earlier=arm.earlier,
     )
 
 

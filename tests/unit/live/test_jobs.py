@@ -209,3 +209,20 @@ def test_jobs_that_are_over_leave_memory_and_stay_in_the_store(store: Store) -> 
         *[True] * KEPT_JOBS,
     ]
     assert store.read(read_trace, "0") == traces[0]
+
+
+def test_a_prompt_that_is_run_again_knows_its_earlier_speed_ups(store: Store) -> None:
+    plain, fast = trace("a", 1, 2, 3, 4), replace(trace("b", 1, 2, 3, 4), e2el_ms=2.0)
+    pair = [ReplayEngine(plain, speed=None), ReplayEngine(fast, speed=None)]
+    jobs = board(store, *pair * 3)
+
+    def run(prompt: Prompt, k: int = 3) -> Job:
+        job = jobs.start(prompt, [BASELINE, replace(DRAFTED, k=k)])
+        assert job.done.wait(60)
+        return job
+
+    assert [arm.earlier for arm in run(PROMPT).arms] == [(), ()]
+    again = run(PROMPT)
+    assert again.arms[1].earlier == (2.0,) and again.arms[0].earlier == (1.0,)
+    assert [arm.earlier for arm in run(Prompt("another")).arms] == [(), ()]
+    jobs.close()

@@ -8,7 +8,7 @@ import pytest
 
 from specviz.analysis.lossless import Comparison
 from specviz.analysis.metrics import Metrics
-from specviz.analysis.readout import SPEEDUP, readout, verdict
+from specviz.analysis.readout import SPEEDUP, mean_of_runs, readout, verdict
 from specviz.analysis.text import digits
 from specviz.config import EngineKind, RunConfig, Sampling
 from specviz.methods import Method
@@ -85,6 +85,15 @@ def test_the_order_never_changes() -> None:
 def test_outputs_of_different_length_give_no_speed_up() -> None:
     value, reason = figures(baseline=replace(BASELINE, output_tokens=95))[SPEEDUP]
     assert value is None and reason is not None and "length" in reason
+
+
+def test_after_several_runs_the_speed_up_has_an_interval() -> None:
+    row = figures(earlier=(1.6, 1.8))
+    assert SPEEDUP not in row and row["speed-up, 3 runs"] == ("1.7× (1.5 to 2)", None)
+    mean, low, high = mean_of_runs([2.0, 2.0, 2.0])
+    assert (mean, low, high) == pytest.approx((2.0, 2.0, 2.0))
+    wide, narrow = mean_of_runs([1.0, 2.0]), mean_of_runs([1.0, 2.0] * 4)
+    assert wide[0] == pytest.approx(narrow[0]) and wide[1] < narrow[1] < narrow[2] < wide[2]
 
 
 def test_the_headline_counts_passes_that_are_known() -> None:
