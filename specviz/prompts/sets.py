@@ -159,7 +159,7 @@ def _shuffled(conversations: Sequence[Conversation], seed: int | str) -> list[Co
 
 @cache
 def _shipped(folder: Path = PROMPTS) -> tuple[Conversation, ...]:
-    """The held-out prompts by category: those of the pages, then those for benchmarks alone."""
+    """The prompts by category: those of the pages, then those for benchmarks alone."""
     return tuple(
         conversation
         for category in CATEGORIES

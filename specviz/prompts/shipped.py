@@ -19,9 +19,8 @@ CATEGORIES = (
     "structured_output",
 )
 
-FIRST_CATEGORY, FIRST_PROMPT = "code_generation", "code_generation-004"
-"""What is shown first: of it every method drafts tokens that are accepted and some that are
-rejected."""
+FIRST_CATEGORY, FIRST_PROMPT = "short_qa", "short_qa-001"
+"""The question that is in the box at the first start."""
 
 
 @cache

@@ -14,11 +14,11 @@ from specviz.config import EngineKind, Prompt, RunConfig
 from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.engines.embedded.opening import open_engine, tokenizer_in
 from specviz.methods import Method
-from specviz.prompts.shipped import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.vllm.dialect import LAUNCHER
-from tests.support.demo_models import DEMO_TARGET, MODELS
+from tests.support.demo_models import DEMO_TARGET, MODELS, known_prompts
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -82,7 +82,7 @@ def test_server_accepts_what_the_embedded_engine_does(
 
 
 def prompts() -> list[Prompt]:
-    return [p for c in CATEGORIES for p in load_prompts(c)[:PROMPTS_PER_CATEGORY]]
+    return [p for c in CATEGORIES for p in known_prompts(c)[:PROMPTS_PER_CATEGORY]]
 
 
 def judged(server: Server, prompt: Prompt, engine: EmbeddedEngine) -> list[tuple[int, int]]:

@@ -27,7 +27,7 @@ from specviz.store.benchmarks.reads import read_benchmark
 from specviz.sweep.evidence import evidence
 from specviz.sweep.plan import sweep_plan
 from specviz.sweep.redraft import redraft_arm
-from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
+from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET, KNOWN_PROMPTS
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -40,9 +40,11 @@ def current(tmp_path: Path) -> Iterator[runtime.Runtime]:
         yield opened
 
 
-def test_one_run_foretells_smaller_ks(current: runtime.Runtime) -> None:
+def test_one_run_foretells_smaller_ks(current: runtime.Runtime, tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text("".join(path.read_text() for path in sorted(KNOWN_PROMPTS.glob("*.jsonl"))))
     every = dict.fromkeys(CATEGORIES, 1.0)
-    source = PromptSource(count=12, weights=every)
+    source = PromptSource(str(prompts), count=12, weights=every)
     plan = sweep_plan(RunConfig(EngineKind.VLLM, Method.DRAFT_MODEL), KS, [1], source)
     benchmark_id = current.benchmarks.start(plan)
     assert current.benchmarks.wait(benchmark_id, 400)

@@ -16,7 +16,7 @@ import pytest
 from specviz.config import EngineKind, Prompt, Sampling
 from specviz.errors import ServerStartFailed, StreamBroken
 from specviz.methods import Method
-from specviz.prompts.shipped import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES
 from specviz.sample import Sample
 from specviz.servers.client.engine import ServerEngine, open_server
 from specviz.servers.kinds import default_spec
@@ -26,13 +26,13 @@ from specviz.servers.llama_cpp.dialect import LAUNCHER, LLAMA_CPP
 from specviz.servers.metrics import SpecCounters
 from specviz.servers.timing.timed_server import open_timed_server
 from specviz.trace import Event, Fidelity, Step, Trace, fold
-from tests.support.demo_models import DEMO_TARGET
+from tests.support.demo_models import DEMO_TARGET, known_prompts
 from tests.support.servers.endless_model import write_endless
 
 pytestmark = pytest.mark.integration
 
 K = 4
-PROMPTS = [prompt for category in CATEGORIES for prompt in load_prompts(category)[:1]]
+PROMPTS = [prompt for category in CATEGORIES for prompt in known_prompts(category)[:1]]
 SAMPLING = Sampling(max_tokens=32)
 ENGINE = EngineKind.LLAMA_CPP
 NEAR_TIE = 0.01

@@ -8,16 +8,15 @@ import httpx2
 import pytest
 
 from specviz.config import Sampling
-from specviz.prompts.shipped import load_prompts
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import Server
 from specviz.servers.timing.timed_server import open_timed_server
 from specviz.servers.vllm.dialect import LAUNCHER
-from tests.support.demo_models import DEMO_TARGET
+from tests.support.demo_models import DEMO_TARGET, known_prompts
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
-LONG = max(load_prompts("summarization"), key=lambda prompt: len(prompt.text))
+LONG = max(known_prompts("summarization"), key=lambda prompt: len(prompt.text))
 
 
 def cache_hits(url: str) -> float:

@@ -15,6 +15,7 @@ from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.server import start_server
 from specviz.servers.llama_cpp.dialect import LAUNCHER
 from tests.support.browsers import settled
+from tests.support.demo_models import known_prompts
 from tests.support.servers.endless_model import write_endless
 
 pytestmark = [pytest.mark.e2e, pytest.mark.integration]
@@ -23,8 +24,8 @@ LOADING_MS = 150_000
 """Two demo servers load side by side; on two busy cores that takes a while."""
 
 
-VLLM = ("vLLM demo server", "need it loaded first")
-LLAMA_CPP = ("llama.cpp demo server", "start it in a second or two")
+VLLM = ("vLLM, started here", "need its server loaded first")
+LLAMA_CPP = ("llama.cpp, started here", "start its server in a second or two")
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,7 @@ def start_run(
 ) -> None:
     page.goto(app_url)
     settled(page)
+    page.get_by_label("Prompt").fill(known_prompts("code_generation")[3].text)
     use_demo_servers(page, *servers)
     if tokens is not None:
         longest_answer(page, tokens)

@@ -11,17 +11,18 @@ import pytest
 
 from specviz.config import Prompt, Sampling
 from specviz.methods import Method
-from specviz.prompts.shipped import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES
 from specviz.sample import Sample
 from specviz.servers.client.engine import open_server
 from specviz.servers.launch.server import Server
 from specviz.servers.metrics import SpecCounters
 from specviz.servers.timing.timed_server import TimedServer, open_timed_server
 from specviz.trace import Fidelity, fold
+from tests.support.demo_models import known_prompts
 
 pytestmark = pytest.mark.integration
 
-PROMPTS = [prompt for category in CATEGORIES for prompt in load_prompts(category)[:1]]
+PROMPTS = [prompt for category in CATEGORIES for prompt in known_prompts(category)[:1]]
 SAMPLING = Sampling(max_tokens=24)
 SPECULATING = ["draft_server", pytest.param("ngram_server", marks=pytest.mark.slow)]
 

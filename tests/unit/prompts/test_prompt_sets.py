@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from specviz.errors import UsageError
 from specviz.prompts.sets import PromptSource, load_conversations, shares
-from specviz.prompts.shipped import CATEGORIES, load_prompts
+from specviz.prompts.shipped import CATEGORIES, FIRST_CATEGORY, FIRST_PROMPT, load_prompts
 
 # The documents' plan, of 500 prompts.
 WEIGHTS = {
@@ -70,6 +70,10 @@ def test_the_shipped_set_goes_on_where_the_pages_prompts_end() -> None:
         for prompt in load_prompts(category):
             assert shipped[str(prompt.prompt_id)].turns == (prompt.text,)
         assert len({shipped[name].max_tokens for name in names}) == 1
+
+
+def test_the_first_prompt_of_the_page_is_the_first_of_its_category() -> None:
+    assert load_prompts(FIRST_CATEGORY)[0].prompt_id == FIRST_PROMPT
 
 
 def test_no_shipped_prompt_is_there_twice() -> None:

@@ -22,8 +22,8 @@ from specviz.engines.embedded.proposers.draft_model import DraftModel
 from specviz.engines.embedded.proposers.factory import open_proposer
 from specviz.engines.embedded.sampler import Sampler
 from specviz.methods import METHODS, Method, Shape
-from specviz.prompts.shipped import CATEGORIES, load_prompts
-from tests.support.demo_models import DEMO_TARGET, DRAFTS
+from specviz.prompts.shipped import CATEGORIES
+from tests.support.demo_models import DEMO_TARGET, DRAFTS, known_prompts
 from tests.support.embedded.random_models import some_skipped
 from tests.support.embedded.tiny_models import CPU, load_tiny, save_tiny
 
@@ -64,7 +64,7 @@ def tokens_of(rounds: list[Round], count: int = TOKENS) -> list[int]:
 
 @cache
 def prompt_ids_of(category: str) -> tuple[int, ...]:
-    shortest = min(load_prompts(category), key=lambda prompt: len(prompt.text))
+    shortest = min(known_prompts(category), key=lambda prompt: len(prompt.text))
     return tuple(tokenizer_in(DEMO_TARGET).encode_chat(shortest.messages))
 
 

@@ -17,9 +17,8 @@ from specviz.config import EngineKind, RunConfig, Sampling
 from specviz.engines.embedded.opening import open_engine
 from specviz.errors import UsageError
 from specviz.methods import Method
-from specviz.prompts.shipped import load_prompts
 from specviz.trace import Step, TokenDecision
-from tests.support.demo_models import DEMO_TARGET, MODELS
+from tests.support.demo_models import DEMO_TARGET, MODELS, known_prompts
 from tests.support.embedded.tiny_models import KINDS, save_tiny
 
 OWN, SPECULATORS = MODELS / "demo-eagle3", MODELS / "demo-eagle3-speculators"
@@ -37,7 +36,7 @@ def drafted(folder: Path) -> list[tuple[int, float | None]]:
     )
     engine, _ = open_engine(config)
     sampling = Sampling(0.7, max_tokens=40, seed=5)
-    events = engine.events(load_prompts("creative_writing")[1], sampling)
+    events = engine.events(known_prompts("creative_writing")[1], sampling)
     steps = [event for event in events if isinstance(event, Step)]
     decisions: list[TokenDecision] = [one for step in steps for one in step.drafted]
     assert len(decisions) > 20

@@ -13,8 +13,8 @@ from specviz.analysis.k.redraft import Redraft, steps_at
 from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.opening import open_engine
 from specviz.methods import Method
-from specviz.prompts.shipped import load_prompts
 from specviz.trace import Trace, fold
+from tests.support.demo_models import known_prompts
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ def arm(method: Method, k: int) -> RunConfig:
 
 
 def prompts() -> tuple[Prompt, ...]:
-    return load_prompts("structured_output")[0], load_prompts("translation")[1]
+    return known_prompts("structured_output")[0], known_prompts("translation")[1]
 
 
 def answered(method: Method, k: int) -> list[Trace]:
