@@ -105,6 +105,12 @@ TOOLS = {
             "the steps that the decoding loop logged",
             "specspecs/hooks.py, specspecs 0.1",
         ),
+        Tool(
+            "sglang.bench_serving",
+            "every verification step of the server since it started, of whatever request",
+            "sglang/bench_serving.py and srt/managers/scheduler.py, SGLang 0.5",
+            (ReportedFigure("Accept length", d.LENGTH, ("accept_length",)),),
+        ),
         Tool("guidellm", "it reports no acceptance", "GuideLLM's report schemas 1 and 2"),
     )
 }  # fmt: skip

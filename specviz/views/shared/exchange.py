@@ -60,7 +60,8 @@ def import_control(store: Store) -> list[Imported]:
     with st.form("import", border=False, clear_on_submit=True):
         uploads = st.file_uploader(
             "Exports of specviz (Parquet or JSONL), or results of another tool: vllm bench serve, "
-            "GuideLLM, AIPerf, SpecForge, llama.cpp's draft dump (JSON), specspecs (zip)",
+            "sglang.bench_serving, GuideLLM, AIPerf, SpecForge, llama.cpp's draft dump (JSON), "
+            "specspecs (zip)",
             accept_multiple_files=True,
             max_upload_size=UPLOAD_MB,
             key="import-files",

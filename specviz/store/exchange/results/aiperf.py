@@ -1,7 +1,9 @@
 """AIPerf's `profile_export_aiperf.json`, and `profile_export.jsonl` of its single requests.
 
 Written by aiperf/exporters/metrics_json_exporter.py and the records exporter (schema 1.4, read in
-0.13.0). Acceptance comes from the server's own counts per request, as `SpecDecodeAcceptanceRecord`
+0.13.0). The summary of versions since October 2025 (AIPerf pull request 343), which name no
+version, has the same metrics. AIPerf's other files are refused with what to import instead.
+Acceptance comes from the server's own counts per request, as `SpecDecodeAcceptanceRecord`
 (aiperf/common/models/spec_decode_models.py); in 0.13 only vLLM sends them. Its
 `spec_decode_acceptance_length` is a mean of requests, so it stays in the document, where
 `analysis.acceptance` finds it; the columns get the figures over all steps.
@@ -45,10 +47,20 @@ STATISTICS = {"mean": "avg", "p50": "p50", "p95": "p95", "p99": "p99"}
 WARM_UP = "warmup"
 
 
+OTHER_FILES = {
+    "timeslices": "these are its time slices: import profile_export_aiperf.json",
+    "records": "a version before October 2025 wrote it: measure again with a newer one",
+    "metrics": "this is the aggregate of several runs: import profile_export_aiperf.json of each",
+}
+"""The key by which another document of AIPerf is known, and what is said of it."""
+
+
 def _is_summary(documents: Sequence[Any]) -> bool:
-    return (
-        len(documents) == 1 and isinstance(documents[0], dict) and "aiperf_version" in documents[0]
-    )
+    if len(documents) != 1 or not isinstance(documents[0], dict):
+        return False
+    (document,) = documents
+    unversioned = "was_cancelled" in document and {"request_latency", "records"} & set(document)
+    return "aiperf_version" in document or "timeslices" in document or bool(unversioned)
 
 
 def _is_records(documents: Sequence[Any]) -> bool:
@@ -56,18 +68,21 @@ def _is_records(documents: Sequence[Any]) -> bool:
         bool(documents)
         and isinstance(documents[0], dict)
         and set(documents[0]) >= {"metadata", "metrics"}
-        and "benchmark_phase" in _dict(documents[0]["metadata"])
+        and bool({"benchmark_phase", "credit_phase"} & set(_dict(documents[0]["metadata"])))
     )
 
 
 def _read_summary(documents: Sequence[Any]) -> Reading:
     (document,) = documents
+    for key, reason in OTHER_FILES.items():
+        if key in document:
+            raise ValueError(reason)
     config = _dict(document.get("input_config"))
     endpoint = _dict(config.get("endpoint"))
     row: Json = {
         "name": f"AIPerf {_dict(document.get('run_info')).get('run_label') or ''}".strip(),
-        "model": _joined(_dict(config.get("models")).get("items")),
-        "server": _joined(endpoint.get("urls")),
+        "model": _joined(_dict(config.get("models")).get("items") or endpoint.get("model_names")),
+        "server": _joined(endpoint.get("urls") or endpoint.get("url")),
         "num_requests": _total(document, "request_count") or 0,
         "num_failed": _total(document, "error_request_count"),
         "duration_s": _figure(document, "benchmark_duration", "sec"),
@@ -80,6 +95,8 @@ def _read_summary(documents: Sequence[Any]) -> Reading:
         for statistic, name in STATISTICS.items():
             row[f"{metric}_{statistic}_ms"] = _figure(document, theirs, "ms", name)
     notes = []
+    if "aiperf_version" not in document:
+        notes.append("An AIPerf that named no version wrote the file; 0.13 is the one known here.")
     if document.get("is_complete") is False:
         notes.append(f"AIPerf says that it did not finish: {document.get('incomplete_reason')!r}.")
     if (histogram := document.get("pooled_spec_decode_acceptance_histogram")) is not None:
@@ -92,6 +109,8 @@ def _read_summary(documents: Sequence[Any]) -> Reading:
 
 
 def _read_records(documents: Sequence[Any]) -> Reading:
+    if "credit_phase" in documents[0]["metadata"]:
+        raise ValueError(OTHER_FILES["records"])
     records = [one for one in documents if one["metadata"]["benchmark_phase"] != WARM_UP]
     began = [whole(one["metadata"]["request_start_ns"]) for one in records]
     first = min(began, default=0)

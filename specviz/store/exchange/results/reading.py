@@ -17,6 +17,7 @@ from specviz.store.exchange.results.documents import documents_in
 from specviz.store.exchange.results.guidellm import GUIDELLM
 from specviz.store.exchange.results.llama_dump import LLAMA_DUMP
 from specviz.store.exchange.results.measured import Json, Reading
+from specviz.store.exchange.results.sglang_bench import SGLANG_BENCH
 from specviz.store.exchange.results.specforge import SPECFORGE
 from specviz.store.exchange.results.specspecs import (
     SPECSPECS,
@@ -27,7 +28,9 @@ from specviz.store.exchange.results.specspecs import (
 )
 from specviz.store.exchange.results.vllm_bench import VLLM_BENCH
 
-FORMATS = (GUIDELLM, AIPERF, AIPERF_RECORDS, SPECFORGE, LLAMA_DUMP, VLLM_BENCH)
+FORMATS = (
+    GUIDELLM, AIPERF, AIPERF_RECORDS, SPECFORGE, LLAMA_DUMP, VLLM_BENCH, SGLANG_BENCH,
+)  # fmt: skip
 _OTHER_FORM = (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError)
 
 

@@ -1,8 +1,10 @@
-"""Results of `vllm bench serve --save-result`, with `--save-detailed` or without.
+"""Results of `vllm bench serve --save-result`, with `--save-detailed` or without, and of sweeps.
 
 Written by vllm/benchmarks/serve.py (`main_async`, read in 0.32.0): times of requests in seconds,
 figures in ms, the acceptance rate in percent. Without `--save-detailed` the file has the latencies
-of the requests, but not their first tokens and gaps.
+of the requests, but not their first tokens and gaps; with it, `start_times` since 2026 only. Some
+versions of 2025 have `endpoint_type` instead of `backend`. The `summary.json` of `vllm bench sweep`
+is a list of such results.
 """
 
 from __future__ import annotations
@@ -23,31 +25,60 @@ from specviz.store.exchange.results.measured import (
     whole,
 )
 
-NEEDED = {"backend", "completed", "duration"}
+NEEDED = {"model_id", "num_prompts", "completed", "duration"}
 DETAILS = ("input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors")
 LISTS = (*DETAILS, "latencies", "queue_times")
 PERCENTILES = (95, 99)
 
 
 def _recognises(documents: Sequence[Any]) -> bool:
-    return bool(documents) and isinstance(documents[0], dict) and set(documents[0]) >= NEEDED
+    results = _results(documents)
+    return bool(results) and isinstance(results[0], dict) and set(results[0]) >= NEEDED
+
+
+def _results(documents: Sequence[Any]) -> list[Any]:
+    """One after another; those of a sweep's summary are in a list."""
+    lists = (document if isinstance(document, list) else [document] for document in documents)
+    return [result for each in lists for result in each]
 
 
 def _read_all(documents: Sequence[Any]) -> Reading:
-    """One row per document."""
-    measured = [_read(document) for document in documents]
+    """One row per result."""
+    results = _results(documents)
+    measured = [_read(result) for result in results]
+    return measured, notes_of(results, measured)
+
+
+def notes_of(results: Sequence[Json], measured: Sequence[Measured]) -> tuple[str, ...]:
+    """What was computed here, and what the single requests lack."""
+    lacking = [
+        name
+        for name in DETAILS
+        if any(
+            one.requests and name not in result
+            for one, result in zip(measured, results, strict=True)
+        )
+    ]
     computed = sorted({name for one in measured for name in one.computed})
-    note = f"Computed here from the single requests: {', '.join(computed)}."
-    return measured, (note,) if computed else ()
+    notes = []
+    if computed:
+        notes.append(f"Computed here from the single requests: {', '.join(computed)}.")
+    if lacking:
+        notes.append(f"The file does not say of its single requests: {', '.join(lacking)}.")
+    return tuple(notes)
 
 
 def _read(document: Any) -> Measured:
     if not isinstance(document, dict) or not set(document) >= NEEDED:
-        raise ValueError("there is no backend, completed and duration")
+        raise ValueError(f"there is no {', '.join(sorted(NEEDED))}")
     if "output_throughput" not in document:
         raise ValueError("pooling and embedding results have no output tokens")
+    return measured_of(document, _figures(document))
+
+
+def measured_of(document: Json, row: Json) -> Measured:
+    """The row with its single requests, and figures that it lacks computed from them."""
     requests = _requests(document)
-    row = _figures(document)
     computed = _fill(row, document, requests) if row["num_requests"] else []
     kept = {key: value for key, value in document.items() if not requests or key not in LISTS}
     return Measured(row, kept, tuple(requests), tuple(computed))
@@ -58,10 +89,11 @@ def _figures(document: Json) -> Json:
     rates = document.get("spec_decode_per_position_acceptance_rates")
     percent = number(document.get("spec_decode_acceptance_rate"))
     failed = document.get("failed")
+    backend = document["backend"] if "backend" in document else document["endpoint_type"]
     row = {
-        "name": str(document.get("label") or f"{document['backend']} {document.get('date', '')}"),
+        "name": str(document.get("label") or f"{backend} {document.get('date', '')}"),
         "model": as_text(document.get("model_id")),
-        "server": as_text(document["backend"]),
+        "server": as_text(backend),
         "concurrency": _limit(document.get("max_concurrency")),
         "request_rate": _rate(document.get("request_rate")),
         "num_requests": completed,
@@ -90,15 +122,17 @@ def _figures(document: Json) -> Json:
 
 
 def _requests(document: Json) -> list[Json]:
-    """Single requests of a detailed file; empty for others."""
-    if not set(DETAILS) <= set(document):
+    """Single requests, with what the file says of them; empty for a file of totals."""
+    lists = {name: document[name] for name in DETAILS if name in document}
+    if not lists:
         return []
-    lists = [document[name] for name in DETAILS]
-    latencies = document.get("latencies")
-    lists.append([None] * len(lists[0]) if latencies is None else latencies)
-    starts = [number(start) for start in document["start_times"]]
+    if "latencies" in document:
+        lists["latencies"] = document["latencies"]
+    count = len(next(iter(lists.values())))
+    columns = [lists.get(name, [None] * count) for name in (*DETAILS, "latencies")]
+    starts = [number(start) for start in lists.get("start_times", ())]
     first = min((start for start in starts if start), default=0.0)
-    return [_request(first, *values) for values in zip(*lists, strict=True)]
+    return [_request(first, *values) for values in zip(*columns, strict=True)]
 
 
 def _request(
@@ -116,21 +150,21 @@ def _request(
     first token after 0 s where none came."""
     failed = bool(error)
     ttft, latency = (None if failed else number(value) for value in (ttft, latency))
-    tokens = whole(output_tokens)
-    if latency is None and ttft and not failed:
+    tokens = _limit(output_tokens)
+    if latency is None and ttft and gaps is not None and not failed:
         latency = ttft + sum(number(gap) or 0.0 for gap in gaps)
     has_first = bool(ttft)
     decoding = None
-    if has_first and latency is not None and ttft is not None and tokens > 1:
+    if has_first and latency is not None and ttft is not None and tokens and tokens > 1:
         decoding = 1000 * (latency - ttft) / (tokens - 1)
     return {
         "started_s": sent - first if (sent := number(start)) else None,
-        "prompt_tokens": whole(prompt_tokens),
+        "prompt_tokens": _limit(prompt_tokens),
         "output_tokens": tokens,
         "ttft_ms": 1000 * ttft if has_first and ttft is not None else None,
         "tpot_ms": decoding,
         "e2el_ms": None if latency is None else 1000 * latency,
-        "gaps_ms": [1000 * (number(gap) or 0.0) for gap in gaps],
+        "gaps_ms": None if gaps is None else [1000 * (number(gap) or 0.0) for gap in gaps],
         "output_text": as_text(text),
         "error": as_text(error) or None,
     }
