@@ -76,7 +76,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation, in OpenAI's words: role system, user or assistant."""
+    """One message of a conversation, in OpenAI's words: role system, user, assistant or tool."""
 
     role: str
     content: str

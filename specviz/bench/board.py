@@ -84,12 +84,14 @@ class BenchBoard:
         plan = parse_plan(plan_to_toml(plan))  # as `resume` reads it: round ids depend on it
         plan = located(plan, self._store)
         check_arms(plan)
-        conversations = load_conversations(plan.prompts)
+        skipped: list[str] = []
+        conversations = load_conversations(plan.prompts, skipped.append)
         benchmark_id = uuid.uuid4().hex
         with self._lock:
             self._check_free()
             at_once = servers_at_once(plan)
             bench = self._bench(benchmark_id, plan, at_once, conversations)
+            bench.tally.skipped = "".join(skipped) or None
             bench.log.begin(
                 name=plan.name,
                 plan_toml=plan_to_toml(plan),

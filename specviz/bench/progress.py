@@ -44,7 +44,7 @@ class ArmProgress:
 @dataclass(frozen=True, slots=True)
 class Progress:
     """A benchmark so far. `doing` names the round under way, `left_s` is None until it can be
-    estimated from finished blocks."""
+    estimated from finished blocks. `skipped` is a sentence about entries of the prompt file."""
 
     benchmark_id: str
     name: str
@@ -56,6 +56,7 @@ class Progress:
     left_s: float | None
     arms: tuple[ArmProgress, ...]
     error: str | None = None
+    skipped: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; the keys are the field names."""

@@ -70,6 +70,7 @@ class Tally:
         self.phase = BenchPhase.STARTING
         self.doing: str | None = None
         self.error: str | None = None
+        self.skipped: str | None = None
         self._benchmark_id = benchmark_id
         self._name = name
         self._began = time.monotonic()
@@ -113,6 +114,7 @@ class Tally:
             left_s=None if self.phase.is_final else self._left_s(),
             arms=tuple(arm.progress() for arm in self.arms),
             error=self.error,
+            skipped=self.skipped,
         )
 
     def _left_s(self) -> float | None:

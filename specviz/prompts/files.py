@@ -1,10 +1,12 @@
-"""A file of prompts: its form, its entries, and what is refused in it."""
+"""A file of prompts: its form, its entries, and which of them are skipped."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specviz.errors import UsageError
@@ -14,15 +16,27 @@ from specviz.prompts.placeholders import is_placeholder
 KNOWN = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
 TABLES = (".csv", ".tsv")
 SPACE = re.compile(r"[ \t\r\n]*")  # what JSON takes for white space
-LONGEST_QUOTE = 60
-MOST_PLACES = 10
+MOST_KEYS = 10
+MOST_PLACES = 3
+MOST_REASONS = 3
 
 
-def read_conversations(path: Path, form: str | None = None) -> tuple[Conversation, ...]:
-    """All entries of a prompt file, in its order; `form` None recognises it.
+@dataclass(frozen=True, slots=True)
+class PromptFile:
+    """The entries of a file that can be asked, in its order; `skipped` is a sentence about the
+    others, None if there are none."""
 
-    UTF-8, with or without a byte order mark. Raises UsageError, with file and line, for what cannot
-    be read, for placeholders (see `placeholders`) and for entries that are in the file twice.
+    conversations: tuple[Conversation, ...]
+    skipped: str | None = None
+
+
+def read_prompt_file(path: Path, form: str | None = None) -> PromptFile:
+    """The entries of a prompt file; `form` None recognises it.
+
+    UTF-8, with or without a byte order mark. Entries that are not of the form, placeholders (see
+    `placeholders`) and prompts that are there already are skipped: public files of 90,000
+    conversations have some of each. An id that is there already gets its line behind it. Raises
+    UsageError for a file that cannot be read and for one without any entry to ask.
     """
     if form is not None and form not in FORMATS:
         raise UsageError(f"There is no prompt format {form!r}: use {KNOWN}.")
@@ -31,10 +45,16 @@ def read_conversations(path: Path, form: str | None = None) -> tuple[Conversatio
     entries = list(_lines(path, text) if form == "text" else _entries(path, text))
     if not entries:
         raise UsageError(f"{path} has no prompts: fill it or name another file.")
-    conversations = tuple(READERS[form](entry) for entry in entries)
-    _refuse_placeholders(path, entries, conversations)
-    _refuse_repeated(path, entries, conversations)
-    return conversations
+    taken, skipped = _sorted_out(entries, form)
+    if not taken:
+        raise _none_usable(path, skipped)
+    note = f"{len(skipped):,} of {len(entries):,} entries are skipped: {_reasons(path, skipped)}"
+    return PromptFile(tuple(taken), f"{path}: {note}." if skipped else None)
+
+
+def read_conversations(path: Path, form: str | None = None) -> tuple[Conversation, ...]:
+    """The conversations of `read_prompt_file`."""
+    return read_prompt_file(path, form).conversations
 
 
 def recognised(path: Path, text: str) -> str:
@@ -44,15 +64,20 @@ def recognised(path: Path, text: str) -> str:
         raise UsageError(f"{path} is a table or not a text: export it as JSONL, or {choose}.")
     if not text.lstrip().startswith(("{", "[")):
         return "text"
+    first: Entry | UsageError | None = None
     try:
-        first = next(_entries(path, text), None)
+        for entry in _entries(path, text):
+            if isinstance(entry, Entry) and (form := form_of(entry.data)):
+                return form
+            first = first or entry
     except UsageError as error:
-        raise UsageError(f"{str(error).rstrip('.')}; if it is meant so, {choose}.") from error
-    form = form_of(first.data) if first else None
-    if first and form is None:
-        keys = ", ".join(map(repr, list(first.data)[:MOST_PLACES])) or "nothing"
-        raise UsageError(f"{first.place}: no format has the keys {keys}: {choose}.")
-    return form or "specviz"
+        first = first or error
+    if first is None:
+        return "specviz"
+    if isinstance(first, UsageError):
+        raise UsageError(f"{str(first).rstrip('.')}; if it is meant so, {choose}.") from first
+    keys = ", ".join(map(repr, list(first.data)[:MOST_KEYS])) or "nothing"
+    raise UsageError(f"{first.place}: no format has the keys {keys}: {choose}.")
 
 
 def _read(path: Path) -> str:
@@ -74,24 +99,28 @@ def _lines(path: Path, text: str) -> Iterator[Entry]:
             yield Entry({"prompt": line.strip()}, str(path), number)
 
 
-def _entries(path: Path, text: str) -> Iterator[Entry]:
-    """The objects of a JSONL file or of a JSON array."""
+def _entries(path: Path, text: str) -> Iterator[Entry | UsageError]:
+    """The objects of a JSONL file or of a JSON array, an error for each that is none.
+
+    Raises UsageError for an array that is damaged: nothing says where its next entry begins.
+    """
     return _elements(path, text) if text.lstrip().startswith("[") else _objects(path, text)
 
 
-def _objects(path: Path, text: str) -> Iterator[Entry]:
+def _objects(path: Path, text: str) -> Iterator[Entry | UsageError]:
     for entry in _lines(path, text):
         try:
             data = json.loads(str(entry.data["prompt"]))
         except (ValueError, RecursionError) as error:
-            raise UsageError(
+            yield UsageError(
                 f"{entry.place}: this is not JSON ({_reason(error)}): JSONL has one whole object "
                 "per line."
-            ) from error
-        yield _entry(data, path, entry.line)
+            )
+        else:
+            yield _entry(data, path, entry.line)
 
 
-def _elements(path: Path, text: str) -> Iterator[Entry]:
+def _elements(path: Path, text: str) -> Iterator[Entry | UsageError]:
     """The objects of the array, each with the line that it begins on."""
     decoder = json.JSONDecoder()
     line, seen, number = 1, 0, 0
@@ -131,53 +160,74 @@ def _reason(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-def _entry(data: object, path: Path, line: int, number: int | None = None) -> Entry:
+def _entry(data: object, path: Path, line: int, number: int | None = None) -> Entry | UsageError:
+    if isinstance(data, list) and data and all(isinstance(message, dict) for message in data):
+        data = {"conversations": data}  # ShareGPT's messages without the object around them
     if not isinstance(data, dict):
         place = Entry({}, str(path), line, number).place
-        raise UsageError(f"{place}: this is not a JSON object: write one {{...}} per prompt.")
+        return UsageError(f"{place}: this is not a JSON object: write one {{...}} per prompt.")
     return Entry(data, str(path), line, number)
 
 
-def _refuse_placeholders(
-    path: Path, entries: Sequence[Entry], conversations: Sequence[Conversation]
-) -> None:
-    found = [
-        (entry.at, prompt)
-        for entry, conversation in zip(entries, conversations, strict=True)
-        for prompt in _asked(conversation)
-        if is_placeholder(prompt)
-    ]
-    if found:
-        at, prompt = found[0]
-        quoted = " ".join(prompt.split())[:LONGEST_QUOTE]
-        raise UsageError(
-            f"{path}, {_listed([at for at, _ in found])}: placeholders are not prompts "
-            f'({at}: "{quoted}"): put real text there or remove them.'
-        )
+def _sorted_out(
+    entries: Sequence[Entry | UsageError], form: str
+) -> tuple[list[Conversation], list[UsageError]]:
+    """The conversations that can be asked, and why the other entries cannot."""
+    taken: list[Conversation] = []
+    skipped: list[UsageError] = []
+    contents: set[object] = set()
+    ids: set[str] = set()
+    for entry in entries:
+        try:
+            conversation = _usable(entry, form, contents)
+        except UsageError as error:
+            skipped.append(error)
+            continue
+        if conversation.item_id in ids and isinstance(entry, Entry):
+            conversation = replace(conversation, item_id=f"{conversation.item_id} ({entry.name})")
+        contents.add(_content(conversation))
+        ids.add(conversation.item_id)
+        taken.append(conversation)
+    return taken, skipped
+
+
+def _usable(entry: Entry | UsageError, form: str, contents: set[object]) -> Conversation:
+    """Raises UsageError for an entry that cannot be asked, or is in `contents`."""
+    if isinstance(entry, UsageError):
+        raise entry
+    conversation = READERS[form](entry)
+    if any(map(is_placeholder, _asked(conversation))):
+        raise UsageError(f"{entry.place}: a placeholder is not a prompt.")
+    if _content(conversation) in contents:
+        raise UsageError(f"{entry.place}: the same prompt is there already.")
+    return conversation
+
+
+def _none_usable(path: Path, skipped: Sequence[UsageError]) -> UsageError:
+    if len(skipped) == 1:
+        return skipped[0]
+    return UsageError(
+        f"{path}: none of {len(skipped):,} entries can be asked: {_reasons(path, skipped)}."
+    )
+
+
+def _reasons(path: Path, skipped: Sequence[UsageError]) -> str:
+    """`no message is from human (line 3, line 7 and 40 more); …`, the most frequent first."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for error in skipped:
+        at, _, reason = str(error).removeprefix(f"{path}, ").partition(": ")
+        places[reason.rstrip(".")].append(at)
+    ranked = sorted(places.items(), key=lambda found: -len(found[1]))
+    shown = [f"{reason} ({_listed(at)})" for reason, at in ranked[:MOST_REASONS]]
+    if others := sum(len(at) for _, at in ranked[MOST_REASONS:]):
+        shown.append(f"{others:,} for other reasons")
+    return "; ".join(shown)
 
 
 def _asked(conversation: Conversation) -> Iterator[str]:
     """What the user says in the conversation."""
     yield from (message.content for message in conversation.earlier if message.role == "user")
     yield from conversation.turns
-
-
-def _refuse_repeated(
-    path: Path, entries: Sequence[Entry], conversations: Sequence[Conversation]
-) -> None:
-    first_at: dict[object, Entry] = {}
-    pairs: list[str] = []
-    for entry, conversation in zip(entries, conversations, strict=True):
-        for key in (_content(conversation), conversation.item_id):
-            first = first_at.setdefault(key, entry)
-            if first is not entry:
-                what = "prompt" if key != conversation.item_id else f"id {conversation.item_id!r}"
-                pairs.append(f"{first.at} and {entry.at} have the same {what}")
-                break
-    if pairs:
-        shown = "; ".join(pairs[:MOST_PLACES])
-        more = f"; and {len(pairs) - MOST_PLACES} more" if len(pairs) > MOST_PLACES else ""
-        raise UsageError(f"{path}: {shown}{more}: keep one of each.")
 
 
 def _content(conversation: Conversation) -> tuple[object, ...]:
@@ -189,10 +239,9 @@ def _content(conversation: Conversation) -> tuple[object, ...]:
 
 
 def _listed(places: Sequence[str]) -> str:
-    """`line 3`, `line 3, line 7 and line 9`, `line 1, ..., line 10 and 40 more`."""
-    places = list(dict.fromkeys(places))
+    """`line 3`, `line 3 and line 7`, `line 1, line 2, line 3 and 40 more`."""
+    shown = list(places[:MOST_PLACES])
     if len(places) == 1:
-        return places[0]
-    shown = places[:MOST_PLACES]
-    last = f"{len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else shown.pop()
+        return shown[0]
+    last = f"{len(places) - MOST_PLACES:,} more" if len(places) > MOST_PLACES else shown.pop()
     return f"{', '.join(shown)} and {last}"

@@ -5,6 +5,7 @@ Knows neither files nor sets: an `Entry` has its file and line for messages.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -78,34 +79,41 @@ def read_spec_bench(entry: Entry) -> Conversation:
 
 
 HUMANS = frozenset({"human", "user"})
-ASSISTANTS = frozenset({"gpt", "assistant", "chatgpt", "bing", "bard"})
+ASSISTANTS = frozenset({"gpt", "assistant", "chatgpt", "bing", "bard", "model"})
 
 
 def read_sharegpt(entry: Entry) -> Conversation:
     """`{"id", "conversations": [{"from", "value"}]}`: the human's messages are the turns.
 
-    The answers in the file are not used, the model gives its own; a system message before the
-    first turn is kept. vLLM's bench (`ShareGPTDataset`) reads the same files differently: it asks
-    only the first message, from any author, without system message; it takes the length of the
-    answer in the file for the longest answer; it leaves out conversations of one message and those
-    under 4 or over 1024 prompt tokens; and it repeats prompts where there are too few.
+    Rows for SGLang's bench, SpecForge and Speculators say `role` and `content`, or one of each. The
+    answers in the file are not used, the model gives its own; a system message before the first
+    turn, or beside the conversation, is kept. vLLM's bench (`ShareGPTDataset`) reads the same files
+    differently: it asks only the first message, from any author, without system message; it takes
+    the length of the answer in the file for the longest answer; it leaves out conversations of one
+    message and those under 4 or over 1024 prompt tokens; and it repeats prompts where there are too
+    few.
     """
     turns: list[str] = []
     system: list[Message] = []
+    if entry.data.get("system"):
+        system.append(Message("system", _text(entry, entry.data, "system")))
     for message in _objects(entry, entry.data, "conversations"):
-        author, text = message.get("from"), _text(entry, message, "value")
+        author = str(message.get("from", message.get("role")))
+        if author in ASSISTANTS:
+            continue
+        text = _text(entry, message, "content" if "content" in message else "value")
         if author in HUMANS:
             turns.append(text)
         elif author == "system" and not turns:
             system.append(Message("system", text))
-        elif author not in ASSISTANTS:
+        else:
             late = " after the first turn" if author == "system" else ""
             raise UsageError(
                 f"{entry.place}: a message from {author!r}{late} cannot be used: only human, gpt "
                 "and, at the beginning, system can."
             )
     if not turns:
-        raise UsageError(f"{entry.place}: no message is from human: remove the entry.")
+        raise UsageError(f"{entry.place}: no message is from human.")
     return Conversation(
         item_id=_item_id(entry, "id"),
         turns=tuple(turns),
@@ -119,21 +127,24 @@ def read_openai(entry: Entry) -> Conversation:
     """`{"messages"}`, or a line of a batch file (`{"custom_id", "body": {"messages"}}`).
 
     The last user message is the turn, what is before it `earlier`. An answer after it is not used,
-    nor is any parameter but the longest answer: the plan says how prompts are sampled.
+    nor is any parameter but the longest answer: the plan says how prompts are sampled. A developer
+    message is a system message, which every chat template knows. A tool call is the text that
+    Hermes's and Qwen's templates make of it.
     """
     body = entry.data.get("body", entry.data)
     if not isinstance(body, Mapping):
         raise UsageError(f'{entry.place}: "body" must be an object with "messages".')
-    messages = [_message(entry, message) for message in _objects(entry, body, "messages")]
-    users = [number for number, message in enumerate(messages) if message.role == "user"]
+    messages = _objects(entry, body, "messages")
+    users = [number for number, message in enumerate(messages) if message.get("role") == "user"]
     if not users:
-        raise UsageError(f"{entry.place}: no message has the role user: add one.")
+        raise UsageError(f"{entry.place}: no message has the role user.")
+    *earlier, turn = (_message(entry, message) for message in messages[: users[-1] + 1])
     return Conversation(
         item_id=_item_id(entry, "custom_id", "id"),
-        turns=(messages[users[-1]].content,),
+        turns=(turn.content,),
         category=_category(entry),
         max_tokens=_max_tokens(entry, body, "max_completion_tokens"),
-        earlier=tuple(messages[: users[-1]]),
+        earlier=tuple(earlier),
     )
 
 
@@ -157,28 +168,64 @@ MARKS = {
 """The key that identifies a form, the surest first."""
 
 
+ROLES = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+"""OpenAI's roles, and those that they are asked with."""
+
+TEXTS = ("text", "input_text", "output_text")
+"""Parts of a message that are text, in Chat Completions and in Responses."""
+
+
 def form_of(data: Mapping[str, object]) -> str | None:
     """The form that an entry has by its keys, None if by none."""
     return next((form for key, form in MARKS.items() if key in data), None)
 
 
 def _message(entry: Entry, message: Mapping[str, object]) -> Message:
-    role = message.get("role")
-    if role not in ("system", "user", "assistant"):
+    role = ROLES.get(str(message.get("role")))
+    if role is None:
         raise UsageError(
-            f"{entry.place}: a message of the role {role!r} cannot be used: only system, user and "
-            "assistant can."
+            f"{entry.place}: a message of the role {message.get('role')!r} cannot be used: only "
+            f"{', '.join(ROLES)} can."
         )
+    found = message.get("tool_calls")
+    calls = found if isinstance(found, list) else []
     content = message.get("content")
+    said = "" if content is None and calls else _content(entry, content)
+    return Message(role, "\n".join(filter(None, (said, *(_call(entry, call) for call in calls)))))
+
+
+def _content(entry: Entry, content: object) -> str:
     if not isinstance(content, list):
-        return Message(str(role), _sound(entry, "content", content))
+        return _sound(entry, "content", content)
     for part in content:
         kind = part.get("type") if isinstance(part, Mapping) else None
-        if kind != "text":
+        if kind not in TEXTS:
             raise UsageError(
                 f"{entry.place}: a message has a part of the type {kind!r}: only text can be used."
             )
-    return Message(str(role), "".join(_text(entry, part, "text") for part in content))
+    return "".join(_text(entry, part, "text") for part in content)
+
+
+def _call(entry: Entry, call: object) -> str:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping):
+        raise UsageError(f"{entry.place}: a tool call names no function.")
+    name = json.dumps(_text(entry, function, "name"), ensure_ascii=False)
+    arguments = function.get("arguments")
+    if not isinstance(arguments, str):
+        arguments = json.dumps(arguments, ensure_ascii=False)
+    return _sound(
+        entry,
+        "arguments",
+        f'<tool_call>\n{{"name": {name}, "arguments": {arguments or "{}"}}}\n</tool_call>',
+    )
 
 
 def _objects(entry: Entry, data: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
@@ -227,7 +274,9 @@ def _max_tokens(entry: Entry, data: Mapping[str, object], *others: str) -> int |
         value = data.get(key)
         if value is None:
             continue
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 1:
             raise UsageError(f'{entry.place}: "{key}" must be a number from 1, not {value!r}.')
-        return value
+        if value % 1:
+            raise UsageError(f'{entry.place}: "{key}" must be a whole number, not {value!r}.')
+        return int(value)
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -12,7 +12,7 @@ from random import Random
 
 from specviz.errors import UsageError
 from specviz.paths import PROMPTS
-from specviz.prompts.files import read_conversations
+from specviz.prompts.files import read_conversations, read_prompt_file
 from specviz.prompts.formats import FORMATS, Conversation
 from specviz.prompts.shipped import CATEGORIES
 
@@ -34,14 +34,17 @@ class PromptSource:
     seed: int = 20
 
 
-def load_conversations(source: PromptSource) -> tuple[Conversation, ...]:
+def load_conversations(
+    source: PromptSource, note: Callable[[str], None] | None = None
+) -> tuple[Conversation, ...]:
     """The prompts of a plan, drawn without replacement, in the order of its seed.
 
     With weights every category gets its share of `count` (see `shares`), and categories are mixed;
     without `count` it is the largest for which every category suffices. Categories without a
-    weight are left out. The same file and source give the same prompts in the same order.
+    weight are left out. The same file and source give the same prompts in the same order. `note`
+    gets a sentence about entries of the file that are skipped.
 
-    Raises UsageError for a file that cannot be used (see `read_conversations`), for an unknown
+    Raises UsageError for a file that cannot be used (see `read_prompt_file`), for an unknown
     category, a weight that is none, and for more prompts than there are.
     """
     if source.count is not None and source.count < 1:
@@ -52,7 +55,10 @@ def load_conversations(source: PromptSource) -> tuple[Conversation, ...]:
         conversations, where = _shipped(), "the shipped prompts"
     else:
         path = Path(source.file).expanduser()
-        conversations, where = read_conversations(path, source.format), str(path)
+        found = read_prompt_file(path, source.format)
+        if found.skipped and note is not None:
+            note(found.skipped)
+        conversations, where = found.conversations, str(path)
     if source.weights:
         return _drawn_by_weight(conversations, source, where)
     if source.count is not None and source.count > len(conversations):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from specviz.config import Prompt
 from specviz.errors import UsageError
-from specviz.prompts.files import read_conversations
+from specviz.prompts.files import read_prompt_file
 
 HELD_OUT_OF = 20
 """One prompt in so many is held out."""
@@ -24,15 +24,20 @@ class Split:
     held_out: tuple[Prompt, ...]
 
 
-def read_prompts(files: Sequence[Path]) -> Split:
+def read_prompts(files: Sequence[Path], note: Callable[[str], None] | None = None) -> Split:
     """The prompts of `files`, each once; of a conversation with several turns the first.
 
-    A prompt's hash decides whether it is held out, so it is or is not in every file and run.
+    A prompt's hash decides whether it is held out, so it is or is not in every file and run. `note`
+    gets a sentence about entries that are skipped.
+
     Raises UsageError for a file that cannot be read, and for too few prompts to hold any out.
     """
     asked: dict[str, Prompt] = {}
     for file in files:
-        for one in read_conversations(file):
+        found = read_prompt_file(file)
+        if found.skipped and note is not None:
+            note(found.skipped)
+        for one in found.conversations:
             prompt = Prompt(one.turns[0], earlier=one.earlier)
             key = _key(prompt)
             asked[key] = Prompt(one.turns[0], key, one.category, earlier=one.earlier)

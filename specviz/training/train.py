@@ -88,7 +88,7 @@ def train(order: Order, progress: Callable[[str], None]) -> Report:
     if order.device == "cuda" and not torch.cuda.is_available():
         raise UsageError("This machine has no CUDA device: use --device cpu.")
     device = torch.device(order.device)
-    split = read_prompts(order.prompts)
+    split = read_prompts(order.prompts, progress)
     target = loaded_model(order.target.resolve(), frozen_dtype(order.device), device)
     frozen = load_frozen(order.target, device)
     _claim(order)

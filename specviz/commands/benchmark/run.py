@@ -74,6 +74,8 @@ def _measured(
     else:
         assert plan is not None
         benchmark_id = board.start(plan)
+        if (progress := board.progress(benchmark_id)) is not None and progress.skipped:
+            notes.print(Text(progress.skipped), soft_wrap=True)
     with _interrupt_cancels(board, benchmark_id):
         _follow(board, benchmark_id, notes)
     return benchmark_id

@@ -108,11 +108,13 @@ def _preview() -> Plan | None:
         text = bench_state.wanted_toml()
         plan = bench_state.parsed(text)
         check_arms(plan)
-        prompts, turns = _prompt_count(plan.prompts)
+        prompts, turns, skipped = _prompt_count(plan.prompts)
     except UsageError as error:
         show_error(error)
         return None
     st.markdown(f"**{escaped(plan_summary(plan, prompts, turns, servers_at_once(plan)))}**")
+    for note in skipped:
+        st.caption(escaped(note))
     if not plan.has_baseline:
         st.caption("Add a baseline arm to get speed-ups.")
     if st.session_state[MODE] == FORM:
@@ -121,8 +123,11 @@ def _preview() -> Plan | None:
     return plan
 
 
-def _prompt_count(source: PromptSource) -> tuple[int, int]:
-    """Prompts and their turns. Raises UsageError for a file that cannot be used."""
+def _prompt_count(source: PromptSource) -> tuple[int, int, list[str]]:
+    """Prompts, their turns, and a sentence about skipped ones.
+
+    Raises UsageError for a file that cannot be used.
+    """
     changed_ns = 0
     if source.file is not None and Path(source.file).is_file():
         changed_ns = Path(source.file).stat().st_mtime_ns
@@ -130,10 +135,13 @@ def _prompt_count(source: PromptSource) -> tuple[int, int]:
 
 
 @st.cache_data(max_entries=8, show_spinner="Reading the prompts")
-def _counted_prompts(_source: PromptSource, source: str, changed_ns: int) -> tuple[int, int]:
+def _counted_prompts(
+    _source: PromptSource, source: str, changed_ns: int
+) -> tuple[int, int, list[str]]:
     """Read once per source and state of its file: a file may hold a hundred thousand."""
-    conversations = load_conversations(_source)
-    return len(conversations), sum(len(one.turns) for one in conversations)
+    skipped: list[str] = []
+    conversations = load_conversations(_source, skipped.append)
+    return len(conversations), sum(len(one.turns) for one in conversations), skipped
 
 
 def _download() -> None:

@@ -242,6 +242,18 @@ def test_a_plan_that_cannot_run_is_refused_before_anything_is_stored(
     assert store.read(read_benchmarks) == []
 
 
+def test_skipped_entries_of_the_prompt_file_are_told(new_board, new_plan) -> None:
+    board = new_board({Method.BASELINE: FakeEngine()})
+    plan = new_plan(prompts=2)
+    assert plan.prompts.file is not None
+    with open(plan.prompts.file, "a", encoding="utf-8") as file:
+        file.write("\n{}\n")
+    benchmark_id = board.start(plan)
+    ended(board, benchmark_id)
+    progress = board.progress(benchmark_id)
+    assert progress.planned == 2 and "1 of 3 entries are skipped" in progress.skipped
+
+
 def test_a_server_that_is_starting_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     starting, cancelled = threading.Event(), []
 

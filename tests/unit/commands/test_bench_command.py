@@ -223,14 +223,16 @@ def test_a_whole_benchmark_through_the_command(
 ) -> None:
     """The command's own way through runtime and store; the demo models answer two prompts."""
     plan, db = tmp_path / "plan.toml", tmp_path / "runs.duckdb"
-    (tmp_path / "prompts.txt").write_text("What is two and two?\nName a colour.\n")
+    (tmp_path / "prompts.txt").write_text("What is two and two?\nName a colour.\nTODO\n")
     plan.write_text(
         'warmup = 0\nmax_tokens = 4\n[prompts]\nfile = "prompts.txt"\nformat = "text"\n'
         '[[arms]]\nmethod = "baseline"\n[[arms]]\nmethod = "ngram"\nk = 3\n'
     )
     monkeypatch.setattr(bench_run, "REFRESH_S", 0.05)
     assert bench_run.run_bench(plan, db, None, as_json=True) == 0
-    found = json.loads(capsys.readouterr().out)
+    said = capsys.readouterr()
+    assert "1 of 3 entries are skipped: a placeholder is not a prompt (line 3)." in said.err
+    found = json.loads(said.out)
     assert found["requests"] == {"planned": 4, "finished": 4}
     assert [arm["error"] for arm in found["results"]["arms"]] == [None, None]
     with pytest.raises(UsageError, match="nothing is missing"):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.errors import UsageError
-from specviz.prompts.files import read_conversations
+from specviz.prompts.files import read_conversations, read_prompt_file
 from specviz.prompts.formats import FORMATS
 from tests.support.prompt_examples import BATCH, EXAMPLES, OPENAI, SPECVIZ, refusal, written
 
@@ -59,12 +59,8 @@ def test_what_was_written_is_read(
         (" \n\n", "has no prompts"),
         ("[]", "has no prompts"),
         ('\n{"prompt": "Hi"\n', ", line 2: this is not JSON"),
-        ('{"prompt": "Hi"}\n\nHello\n', ", line 3: this is not JSON"),
-        ('{"prompt": "Hi"}\n[1]\n', ", line 2: this is not a JSON object"),
-        (
-            '{"prompt": "Hi"}\n' + "[" * 100_000,
-            "line 2: this is not JSON (it is nested too deeply)",
-        ),
+        ("{\n" + "[" * 100_000, "line 1: this is not JSON"),
+        ("[" * 100_000, "this is not JSON (it is nested too deeply)"),
         ('["Hi"]', ", entry 1 (line 1): this is not a JSON object"),
         ('[\n{"prompt": "Hi"},\n\n{"prompt": "Ho"\n', "entry 2 (line 4): this is not JSON"),
         ('[{"prompt": "Hi"}\n', ", entry 1 (line 1): no comma or ] follows"),
@@ -106,33 +102,77 @@ def test_an_unknown_format(tmp_path: Path) -> None:
         read_conversations(written(tmp_path, SPECVIZ), "csv")
 
 
-def test_placeholders_are_refused_with_their_lines(tmp_path: Path) -> None:
+def skipped(path: Path) -> str:
+    note = read_prompt_file(path).skipped
+    assert note is not None and note.startswith(f"{path}: ") and note.endswith(".")
+    return note.removeprefix(f"{path}: ")
+
+
+def test_placeholders_are_skipped_with_their_lines(tmp_path: Path) -> None:
     path = written(tmp_path, turns("{question}", "What is a placeholder in HTML?", "TODO", " "))
-    assert refusal(path).startswith(
-        ', line 1, line 3 and line 4: placeholders are not prompts (line 1: "{question}")'
+    assert skipped(path) == (
+        "3 of 4 entries are skipped: a placeholder is not a prompt (line 1, line 3 and line 4)."
     )
+    assert [one.turns for one in read_conversations(path)] == [("What is a placeholder in HTML?",)]
 
 
 def test_a_placeholder_in_a_later_turn_or_earlier_message(tmp_path: Path) -> None:
     path = written(tmp_path, '{"turns": ["Name a river.", "{follow_up}"]}\n')
-    assert refusal(path).startswith(", line 1: placeholders are not prompts")
+    assert refusal(path) == ", line 1: a placeholder is not a prompt."
     path = written(tmp_path, OPENAI.replace("Hi there", "<prompt>"))
-    assert refusal(path).startswith(", line 1: placeholders are not prompts")
+    assert refusal(path) == ", line 1: a placeholder is not a prompt."
 
 
-def test_many_placeholders_are_counted(tmp_path: Path) -> None:
+def test_a_file_without_any_prompt_says_why(tmp_path: Path) -> None:
     path = written(tmp_path, turns(*["{question}"] * 52))
-    assert "line 9, line 10 and 42 more: placeholders" in refusal(path)
-
-
-def test_repeated_prompts_are_refused_with_both_lines(tmp_path: Path) -> None:
-    path = written(tmp_path, "\n" + turns("Hi there", "Hello", " Hi there\n", "Hello"))
     assert refusal(path) == (
-        ": line 2 and line 4 have the same prompt; line 3 and line 5 have the same prompt: "
-        "keep one of each."
+        ": none of 52 entries can be asked: a placeholder is not a prompt (line 1, line 2, line 3 "
+        "and 49 more)."
     )
-    path = written(tmp_path, json.dumps([{"prompt": "Hi"}, {"prompt": "Ho"}, {"prompt": "Hi"}]))
-    assert refusal(path).startswith(": entry 1 (line 1) and entry 3 (line 1) have the same prompt")
+
+
+def test_a_repeated_prompt_is_asked_once(tmp_path: Path) -> None:
+    path = written(tmp_path, "\n" + turns("Hi there", "Hello", " Hi there\n", "Hello"))
+    assert skipped(path) == (
+        "2 of 4 entries are skipped: the same prompt is there already (line 4 and line 5)."
+    )
+    assert [one.turns for one in read_conversations(path)] == [("Hi there",), ("Hello",)]
+
+
+BAD = [
+    ("not JSON", "this is not JSON (Expecting value): JSONL has one whole object per line"),
+    ("[1]", "this is not a JSON object: write one {...} per prompt"),
+    ("[" * 100_000, "(it is nested too deeply)"),
+    ('{"turns": []}', '"turns" must be a list of at least one prompt'),
+    ('{"prompt": "Hi"}', '"turns" must be a list of at least one prompt'),
+    ('{"turns": ["Hi \\ud800"]}', "half of a surrogate pair"),
+]
+
+
+@pytest.mark.parametrize(("line", "says"), BAD)
+def test_a_bad_line_is_skipped(tmp_path: Path, line: str, says: str) -> None:
+    path = written(tmp_path, f"{turns('Name a river.', 'Name a lake.')}{line}\n")
+    assert len(read_conversations(path)) == 2
+    assert says in skipped(path) and skipped(path).startswith("1 of 3 entries are skipped")
+
+
+@pytest.mark.parametrize("line", ["{not JSON", '{"comment": "of 2026"}'])
+def test_a_form_is_recognised_by_the_first_line_that_has_one(tmp_path: Path, line: str) -> None:
+    path = written(tmp_path, f"{line}\n{turns('Name a river.')}")
+    assert len(read_conversations(path)) == 1
+    assert skipped(path).startswith("1 of 2 entries are skipped")
+
+
+def test_many_reasons_are_counted(tmp_path: Path) -> None:
+    lines = "\n".join(line for line, _ in BAD)
+    note = skipped(written(tmp_path, f"{turns('Name a river.')}{lines}\n"))
+    assert note.startswith("6 of 7 entries are skipped: ")
+    assert '"turns" must be a list of at least one prompt (line 5 and line 6); ' in note
+    assert note.endswith("; 2 for other reasons.")
+
+
+def test_a_whole_file_says_nothing(tmp_path: Path) -> None:
+    assert read_prompt_file(written(tmp_path, SPECVIZ)).skipped is None
 
 
 def test_the_same_question_after_another_conversation_is_another_prompt(tmp_path: Path) -> None:
@@ -143,6 +183,8 @@ def test_the_same_question_after_another_conversation_is_another_prompt(tmp_path
     assert len(read_conversations(written(tmp_path, lines))) == 3
 
 
-def test_repeated_ids_are_refused(tmp_path: Path) -> None:
-    path = written(tmp_path, '{"id": "a", "prompt": "Hi"}\n{"id": "a", "prompt": "Ho"}\n')
-    assert refusal(path).startswith(": line 1 and line 2 have the same id 'a'")
+def test_a_repeated_id_gets_its_line(tmp_path: Path) -> None:
+    """Some public files give every entry the same id."""
+    path = written(tmp_path, '{"id": 0, "prompt": "Hi"}\n{"id": 0, "prompt": "Ho"}\n')
+    assert [one.item_id for one in read_conversations(path)] == ["0", "0 (line-2)"]
+    assert read_prompt_file(path).skipped is None

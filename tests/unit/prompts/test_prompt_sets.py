@@ -196,5 +196,5 @@ def test_weights_need_categories(tmp_path: Path) -> None:
 def test_a_format_goes_with_a_file(animals: str) -> None:
     with pytest.raises(UsageError, match="goes with a file"):
         load_conversations(PromptSource(format="text"))
-    with pytest.raises(UsageError, match=r'animals.jsonl, line 1: "turns" must be a list'):
+    with pytest.raises(UsageError, match=r'animals.jsonl: none of 11 entries .*"turns" must be a'):
         load_conversations(PromptSource(file=animals, format="spec-bench"))

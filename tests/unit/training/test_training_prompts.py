@@ -41,6 +41,16 @@ def test_the_order_is_not_the_files(tmp_path: Path) -> None:
     assert found != sorted(found, key=questions(200).index)
 
 
+def test_skipped_entries_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "some.jsonl"
+    lines = [json.dumps({"prompt": one}) for one in [*questions(200), "TODO"]]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    notes: list[str] = []
+    split = read_prompts([file], notes.append)
+    assert len(split.trained) + len(split.held_out) == 200
+    assert notes and "1 of 201 entries are skipped" in notes[0]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
