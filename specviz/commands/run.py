@@ -14,7 +14,15 @@ from specviz.methods import Method
 
 
 def run(
-    prompt: Annotated[str, typer.Option(help="The user message.")],
+    prompt: Annotated[
+        str | None, typer.Option(help="The user message; - reads it from standard input.")
+    ] = None,
+    prompt_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE|-", help="File with the user message, which may be longer than a command."
+        ),
+    ] = None,
     engine: Annotated[
         EngineKind | None,
         typer.Option(help="What answers (default: vllm with --server, embedded without)."),
@@ -66,6 +74,7 @@ def run(
     """Answer one prompt, show every accept/reject decision, and store the run."""
     from specviz.commands.single_run import run_once
 
+    asked = Prompt(_message(prompt, prompt_file))
     if engine is None:
         engine = EngineKind.VLLM if server else EngineKind.EMBEDDED
     config = RunConfig(
@@ -79,7 +88,21 @@ def run(
         traced=trace,
         options=_options(option or []),
     )
-    raise typer.Exit(run_once(config, Prompt(prompt), db, to=to, as_json=as_json))
+    raise typer.Exit(run_once(config, asked, db, to=to, as_json=as_json))
+
+
+def _message(prompt: str | None, file: Path | None) -> str:
+    """The text of either option; of a file without the line end that editors and echo add."""
+    from specviz.prompts.files import read_text
+
+    if (prompt is None) == (file is None):
+        raise UsageError("Give the prompt with --prompt or --prompt-file, - is standard input.")
+    if file is None and prompt == "-":
+        file = Path(prompt)
+    if file is None:
+        assert prompt is not None
+        return prompt
+    return read_text(file).removesuffix("\n").removesuffix("\r")
 
 
 def _usual_method(engine: EngineKind) -> Method | None:

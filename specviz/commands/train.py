@@ -35,7 +35,7 @@ def train(
         list[Path],
         typer.Option(
             help="File of prompts as they will be asked, some hundreds or more: JSONL, or text "
-            "with one per line. Repeatable."
+            "with one per line; - is standard input. Repeatable."
         ),
     ],
     out: Annotated[

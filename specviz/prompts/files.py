@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from specviz.prompts.placeholders import is_placeholder
 
 KNOWN = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
 TABLES = (".csv", ".tsv")
+STANDARD_INPUT = Path("-")
 SPACE = re.compile(r"[ \t\r\n]*")  # what JSON takes for white space
 MOST_KEYS = 10
 MOST_PLACES = 3
@@ -31,7 +33,7 @@ class PromptFile:
 
 
 def read_prompt_file(path: Path, form: str | None = None) -> PromptFile:
-    """The entries of a prompt file; `form` None recognises it.
+    """The entries of a prompt file, `-` for standard input; `form` None recognises it.
 
     UTF-8, with or without a byte order mark. Entries that are not of the form, placeholders (see
     `placeholders`) and prompts that are there already are skipped: public files of 90,000
@@ -40,7 +42,7 @@ def read_prompt_file(path: Path, form: str | None = None) -> PromptFile:
     """
     if form is not None and form not in FORMATS:
         raise UsageError(f"There is no prompt format {form!r}: use {KNOWN}.")
-    text = _read(path)
+    text, path = read_text(path), _name(path)
     form = form or recognised(path, text)
     entries = list(_lines(path, text) if form == "text" else _entries(path, text))
     if not entries:
@@ -80,15 +82,24 @@ def recognised(path: Path, text: str) -> str:
     raise UsageError(f"{first.place}: no format has the keys {keys}: {choose}.")
 
 
-def _read(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """The text of a file or, for `-`, of standard input, without a byte order mark.
+
+    Raises UsageError for what cannot be read or is not UTF-8.
+    """
     try:
-        content = path.read_bytes()
+        content = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
         return content.decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}): check its name.") from error
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"{path}, line {line}: this is not UTF-8: save it as UTF-8.") from error
+        name = _name(path)
+        raise UsageError(f"{name}, line {line}: this is not UTF-8: save it as UTF-8.") from error
+
+
+def _name(path: Path) -> Path:
+    return Path("standard input") if path == STANDARD_INPUT else path
 
 
 def _lines(path: Path, text: str) -> Iterator[Entry]:

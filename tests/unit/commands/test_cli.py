@@ -31,7 +31,7 @@ def specviz(*arguments: str) -> int:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["run"], "Missing option"),
+        (["run"], "Give the prompt with --prompt or --prompt-file"),
         (["run", "--prompt", "hi", "--temperatur", "1"], "No such option"),
         (["run", "--prompt", "hi", "--method", "telepathy"], "telepathy"),
         (["run", "--prompt", "  "], "prompt is empty"),

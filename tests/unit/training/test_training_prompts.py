@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -39,6 +40,13 @@ def test_the_order_is_not_the_files(tmp_path: Path) -> None:
     file.write_text("\n".join(questions(200)), encoding="utf-8")
     found = [prompt.text for prompt in read_prompts([file]).trained]
     assert found != sorted(found, key=questions(200).index)
+
+
+def test_prompts_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "\n".join(questions(200)).encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines)))
+    split = read_prompts([Path("-")])
+    assert len(split.trained) + len(split.held_out) == 200
 
 
 def test_skipped_entries_are_told(tmp_path: Path) -> None:
