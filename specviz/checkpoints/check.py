@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from specviz.checkpoints.aux_layers import check_aux_layers
@@ -9,8 +10,17 @@ from specviz.checkpoints.config import architectures, size_of
 from specviz.checkpoints.finding import Finding, Verdict, ok, refused, warning
 from specviz.checkpoints.folder import Checkpoint, open_checkpoint
 from specviz.checkpoints.format import DRAFTS_WITH, EAGLE3_FORMATS, Format
-from specviz.checkpoints.frameworks import ignored, opened_by
-from specviz.checkpoints.gguf_pair import check_gguf, gguf_in
+from specviz.checkpoints.frameworks import (
+    EMBEDDED,
+    ENGINES,
+    LLAMA_CPP,
+    SGLANG,
+    VLLM,
+    ignored,
+    opened_by,
+)
+from specviz.checkpoints.gguf_pair import MOST_OTHER_TOKENS, check_gguf, gguf_in
+from specviz.checkpoints.gguf_pair import SOURCE as LLAMA_CPP_SOURCE
 from specviz.checkpoints.tensors import check_tensors, drafts_of, unchecked
 from specviz.checkpoints.tokenizers import TOKENIZER, first_difference
 from specviz.checkpoints.verifier import check_verifier
@@ -20,6 +30,12 @@ from specviz.errors import UsageError
 from specviz.methods import Method
 
 SIZES_SOURCE = "vLLM 0.33, config/speculative.py: verify_equal_vocab_size_if_draft_model"
+SIZE_CHECKS = {
+    VLLM: SIZES_SOURCE,
+    SGLANG: "SGLang, pull request 23838",
+    EMBEDDED: "specviz, engines/embedded/proposers/factory.py",
+}
+"""Engines that compare the sizes of two vocabularies, and where."""
 
 
 def check_pair(
@@ -43,16 +59,24 @@ def check_pair(
         return (refused("files", sentence),)
 
 
-def first_refusal(draft: str, target: str, method: Method) -> str | None:
+def first_refusal(draft: str, target: str, method: Method, engine: str | None = None) -> str | None:
     """Why a pair must not be launched, in one sentence; None where nothing is known against it.
 
-    Reads headers only. Names that are no folders here are not checked.
+    `engine`, one of `ENGINES`: what the others refuse does not matter. Reads headers only. Names
+    that are no folders here are not checked.
     """
     folders = [Path(name).expanduser() for name in (draft, target)]
     if not all(folder.exists() for folder in folders):
         return None
     found = check_pair(*folders, method=method, values=False)
-    return next((one.sentence for one in found if one.verdict is Verdict.REFUSED), None)
+    others = ENGINES - {engine} if engine else frozenset()
+    wrong = (one for one in found if one.verdict is Verdict.REFUSED and one.subject not in others)
+    return next((one.sentence for one in wrong), None)
+
+
+def is_refused(found: Iterable[Finding]) -> bool:
+    """Whether no engine can use the draft; what one alone refuses is not counted."""
+    return any(one.verdict is Verdict.REFUSED and one.subject not in ENGINES for one in found)
 
 
 def _gguf_target(draft: Path, target: Path) -> Finding:
@@ -73,8 +97,10 @@ def _check(
     if reason := unchecked(draft):
         found.append(warning("tensors", reason))
     found += _sizes(draft, target)
-    if not reason and not _stops(found):
+    if not reason and not is_refused(found):
         found += _contents(draft, target, values=values)
+    elif draft.tensors is None:
+        found += _of_pickled(draft, target)
     if draft.unlisted:
         found.append(
             warning(
@@ -88,10 +114,6 @@ def _check(
     return [*found, _tokenizer(draft, target)]
 
 
-def _stops(found: list[Finding]) -> bool:
-    return any(one.verdict is Verdict.REFUSED for one in found)
-
-
 def _format(draft: Checkpoint, method: Method | None) -> Finding:
     kinds = architectures(draft.config)
     if not kinds and "model_type" not in draft.config:
@@ -101,29 +123,40 @@ def _format(draft: Checkpoint, method: Method | None) -> Finding:
             "model's own file.",
         )
     wanted = DRAFTS_WITH.get(method, ()) if method else ()
-    if wanted and draft.format not in wanted and unchecked(draft) is None:
+    if wanted and draft.format not in wanted and _is_certain(draft):
+        other = (
+            "give vLLM its own --speculative-config with the method dflash"
+            if draft.format is Format.DFLASH
+            else "choose another method or folder"
+        )
         return refused(
             "format",
             f"{draft.name} holds {draft.format.value} weights, and the method {method} takes "
-            f"{' or '.join(one.value for one in wanted)}: choose another method or folder.",
+            f"{' or '.join(one.value for one in wanted)}: {other}.",
         )
     named = f", architecture {kinds[0][:80]}" if kinds else ""
     return ok("format", f"{draft.name} is in the format {draft.format.value}{named}.")
 
 
+def _is_certain(draft: Checkpoint) -> bool:
+    """Whether the format is known, also where the tensors cannot be held against a list."""
+    pickled_head = draft.tensors is None and draft.format is not Format.MODEL
+    return draft.format is Format.DFLASH or pickled_head or unchecked(draft) is None
+
+
 def _sizes(draft: Checkpoint, target: Checkpoint) -> list[Finding]:
     """Vocabulary and width against the target's, as far as the configurations say."""
-    found = []
+    found: list[Finding] = []
     own, theirs = draft.config.get("vocab_size"), target.config.get("vocab_size")
     if type(own) is int and type(theirs) is int and own != theirs:
-        found.append(
-            refused(
-                "vocabulary",
+        if draft.format is Format.MODEL and _share_tokenizer(draft, target):
+            found += _padded(draft, own, theirs)
+        else:
+            sentence = (
                 f"The draft {draft.name} has {own:,} tokens, the target {theirs:,}: use a draft "
-                "with the target's tokenizer.",
-                SIZES_SOURCE,
+                "with the target's tokenizer."
             )
-        )
+            found.append(refused("vocabulary", sentence, SIZES_SOURCE))
     if draft.format is Format.MODEL:
         return found
     key = "target_hidden_size" if draft.format in EAGLE3_FORMATS else "hidden_size"
@@ -139,13 +172,59 @@ def _sizes(draft: Checkpoint, target: Checkpoint) -> list[Finding]:
     return found
 
 
+def _share_tokenizer(draft: Checkpoint, target: Checkpoint) -> bool:
+    paths = [one.folder / TOKENIZER for one in (target, draft)]
+    if not all(path.exists() for path in paths):
+        return False
+    ours, theirs = (path.read_bytes() for path in paths)
+    return ours == theirs or first_difference(target.folder, draft.folder) is None
+
+
+def _padded(draft: Checkpoint, own: int, theirs: int) -> Iterator[Finding]:
+    """Of one tokenizer in matrices of two sizes, as Qwen2.5 has: the rows beyond it mean nothing.
+
+    https://github.com/vllm-project/vllm/issues/7252
+    """
+    yield warning(
+        "vocabulary",
+        f"{draft.name} has {own:,} rows for the tokens of one tokenizer, the target {theirs:,}: "
+        "the rest is padding.",
+    )
+    change = "pad" if own < theirs else "cut"
+    for engine, source in SIZE_CHECKS.items():
+        name = f"The {engine}" if engine == EMBEDDED else engine
+        sentence = (
+            f"{name} refuses a draft of {own:,} rows for a target of {theirs:,}: {change} its "
+            f"embed_tokens and lm_head to {theirs:,} rows, new ones of zeros, and write that as "
+            "vocab_size."
+        )
+        yield refused(engine, sentence, source)
+    if abs(own - theirs) <= MOST_OTHER_TOKENS:
+        sentence = f"llama.cpp takes a difference of up to {MOST_OTHER_TOKENS}."
+        yield ok(LLAMA_CPP, sentence, LLAMA_CPP_SOURCE)
+    else:
+        sentence = f"llama.cpp takes a difference of {MOST_OTHER_TOKENS} at most."
+        yield refused(LLAMA_CPP, sentence, LLAMA_CPP_SOURCE)
+
+
+def _of_pickled(draft: Checkpoint, target: Checkpoint) -> list[Finding]:
+    """What names and configuration say of weights that are not read. Raises UsageError."""
+    found = [warning(EMBEDDED, "The embedded engine reads safetensors only.")]
+    if draft.format is Format.MODEL or draft.format is Format.DFLASH:
+        return found
+    layers = size_of(target.config, "num_hidden_layers", target.name)
+    if draft.format in EAGLE3_FORMATS:
+        found.append(check_aux_layers(draft.config, layers))
+    return [*found, *ignored(draft, layers)]
+
+
 def _contents(draft: Checkpoint, target: Checkpoint, *, values: bool) -> list[Finding]:
     """Of a format whose tensors are known. Raises UsageError for sizes that are missing."""
     layers, hidden = (
         size_of(target.config, key, target.name) for key in ("num_hidden_layers", "hidden_size")
     )
     found = check_tensors(draft, layers, hidden)
-    whole = not _stops(found)
+    whole = not is_refused(found)
     assert draft.tensors is not None
     if draft.format in EAGLE3_FORMATS:
         found.append(check_aux_layers(draft.config, layers))

@@ -1,7 +1,8 @@
 """The configuration of a draft, a head or a target: one flat form for all formats, and its sizes.
 
 Speculators keeps the head's layer in `transformer_layer_config`, multimodal models the language
-model in `text_config`; vLLM 0.33 flattens both (`transformers_utils/configs/speculators`).
+model in `text_config`; vLLM 0.33 flattens both (`transformers_utils/configs/speculators`). Heads
+that were converted for vLLM in 2024 have theirs in `model` (`transformers_utils/configs/eagle.py`).
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ def flat(raw: Config) -> dict[str, Any]:
 
 def flat_head(raw: Config) -> dict[str, Any]:
     """`raw` with Speculators' nested layer; what is next to the layer wins, but its type."""
-    layer = raw.get(LAYER_CONFIG)
+    layer = raw.get("model" if raw.get("model_type") == "eagle" else LAYER_CONFIG)
     if not isinstance(layer, dict):
         return dict(raw)
-    own = {key: value for key, value in raw.items() if key not in (LAYER_CONFIG, "model_type")}
+    nested = (LAYER_CONFIG, "model", "model_type")
+    own = {key: value for key, value in raw.items() if key not in nested}
     return {**layer, **own}
 
 

@@ -25,6 +25,7 @@ from specviz.checkpoints.files.written import write_folder
 from specviz.checkpoints.finding import Verdict
 from specviz.checkpoints.folder import Checkpoint, open_checkpoint
 from specviz.checkpoints.format import EAGLE3_FORMATS, Format
+from specviz.checkpoints.frameworks import is_deep
 from specviz.checkpoints.tensors import drafts_of, unchecked
 from specviz.checkpoints.weights import EMBEDDINGS, embeddings_of
 from specviz.errors import UsageError
@@ -145,6 +146,11 @@ def _specforge_config(draft: Checkpoint, layers: int) -> dict[str, Any]:
         raise UsageError(
             f"SpecForge and SGLang have EAGLE-3 heads of a Llama layer, {draft.name} has one of "
             f"{draft.config.get('model_type')}: serve it with vLLM."
+        )
+    if is_deep(draft):
+        raise UsageError(
+            f"SpecForge and SGLang have EAGLE-3 heads of one layer, {draft.name} has "
+            f"{draft.config['num_hidden_layers']}: serve it with vLLM."
         )
     if draft.config.get("norm_before_residual"):
         raise UsageError(

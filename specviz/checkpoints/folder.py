@@ -9,7 +9,7 @@ from typing import Any
 
 from specviz.checkpoints.config import flat
 from specviz.checkpoints.files.json_object import read_json
-from specviz.checkpoints.files.pickled import check_pickled
+from specviz.checkpoints.files.pickled import names_in
 from specviz.checkpoints.files.safetensors import Tensor, read_header
 from specviz.checkpoints.format import Format, format_of
 from specviz.errors import UsageError
@@ -23,7 +23,8 @@ class Checkpoint:
     """`raw` is config.json as it is, `config` the flat form of it.
 
     `tensors` by name, without `model.` in front for heads; None where the weights are pickled.
-    `unlisted`: weights next to an index that does not name them.
+    `names`: what their tensors are called, without `model.`, also where they are pickled (with
+    other texts then). `unlisted`: weights next to an index that does not name them.
     """
 
     folder: Path
@@ -31,6 +32,7 @@ class Checkpoint:
     config: Mapping[str, Any]
     tensors: Mapping[str, Tensor] | None
     format: Format
+    names: frozenset[str] = frozenset()
     unlisted: tuple[str, ...] = ()
 
     @property
@@ -52,10 +54,12 @@ def open_checkpoint(folder: Path, *, weights: bool = True) -> Checkpoint:
     raw = read_json(folder / CONFIG)
     config = flat(raw)
     tensors, unlisted = _tensors(folder) if weights else ({}, ())
-    found = format_of(config, {bare(name) for name in tensors or ()})
+    named = _pickled_names(folder) if tensors is None else frozenset(tensors)
+    names = frozenset(map(bare, named))
+    found = format_of(config, names)
     if found is not Format.MODEL and tensors is not None:
         tensors = {bare(name): tensor for name, tensor in tensors.items()}
-    return Checkpoint(folder, raw, config, tensors, found, unlisted)
+    return Checkpoint(folder, raw, config, tensors, found, names, unlisted)
 
 
 def bare(name: str) -> str:
@@ -69,12 +73,14 @@ def _tensors(folder: Path) -> tuple[dict[str, Tensor] | None, tuple[str, ...]]:
         return _indexed(folder, [file.name for file in files])
     if files:
         return _together([read_header(file) for file in files]), ()
-    pickled = sorted([*folder.glob("*.bin"), *folder.glob("*.pt")])
-    if not pickled:
-        raise UsageError(f"{folder} has no *.safetensors file: copy the whole folder.")
-    for file in pickled:
-        check_pickled(file)
     return None, ()
+
+
+def _pickled_names(folder: Path) -> frozenset[str]:
+    files = sorted([*folder.glob("*.bin"), *folder.glob("*.pt")])
+    if not files:
+        raise UsageError(f"{folder} has no *.safetensors file: copy the whole folder.")
+    return frozenset().union(*map(names_in, files))
 
 
 def _indexed(folder: Path, present: list[str]) -> tuple[dict[str, Tensor], tuple[str, ...]]:

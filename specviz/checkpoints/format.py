@@ -1,4 +1,8 @@
-"""In which format a draft or head is written, from its configuration and its tensors' names."""
+"""In which format a draft or head is written, from its configuration and its tensors' names.
+
+No sign decides alone: NVIDIA's ModelOpt writes SpecForge's architecture over `layers.0.*`, and the
+authors of EAGLE name their heads as a plain Llama, in pickled files.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,10 @@ class Format(StrEnum):
     MODEL = "Hugging Face model"
     SPECULATORS = "Speculators"
     SPECFORGE = "SpecForge"  # the names of EAGLE-3's authors: midlayer.*
-    EAGLE3 = "EAGLE-3"  # layers.0.* without Speculators' configuration
+    EAGLE3 = "EAGLE-3"  # layers.0.* without Speculators' configuration: ModelOpt and others
     EAGLE = "EAGLE"  # 1 and 2: they differ in how they draft, not in their weights
     MEDUSA = "Medusa"
+    DFLASH = "DFlash"
     GGUF = "GGUF"
 
 
@@ -38,9 +43,15 @@ def format_of(config: Config, names: Collection[str]) -> Format:
         return Format.SPECULATORS
     if config.get("model_type") == "medusa" or "MedusaModel" in kinds:
         return Format.MEDUSA
-    if any(name.startswith("midlayer.") for name in names) or "LlamaForCausalLMEagle3" in kinds:
+    if "dflash_config" in config or any("DFlash" in kind for kind in kinds):
+        return Format.DFLASH
+    if any(name.startswith("midlayer.") for name in names):
         return Format.SPECFORGE
-    if any("Eagle3" in kind for kind in kinds) or "layers.0.hidden_norm.weight" in names:
+    if "layers.0.hidden_norm.weight" in names:
+        return Format.EAGLE3
+    if "LlamaForCausalLMEagle3" in kinds:
+        return Format.SPECFORGE
+    if any("Eagle3" in kind for kind in kinds) or {"fc.weight", "d2t"} <= set(names):
         return Format.EAGLE3
     if "fc.weight" in names or any("Eagle" in kind for kind in kinds):
         return Format.EAGLE

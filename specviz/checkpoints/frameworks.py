@@ -21,16 +21,27 @@ ENGINES = frozenset((VLLM, SGLANG, LLAMA_CPP, EMBEDDED))
 """Subjects of findings that concern one engine alone."""
 
 OPENED_BY = {
-    Format.MODEL: "vLLM, SGLang and the embedded engine open it, llama.cpp once it is GGUF.",
-    Format.SPECULATORS: "vLLM and the embedded engine open it, llama.cpp once it is GGUF; SGLang "
-    "does not: write it for SGLang with `specviz convert --to specforge`.",
-    Format.SPECFORGE: "vLLM, SGLang and the embedded engine open it, llama.cpp once it is GGUF.",
-    Format.EAGLE3: "vLLM and the embedded engine open it; write it for SGLang with `specviz "
-    "convert --to specforge`.",
-    Format.EAGLE: "vLLM and the embedded engine open it; llama.cpp does not have EAGLE-1 and 2.",
-    Format.MEDUSA: "vLLM up to 0.32 and the embedded engine open it; SGLang and llama.cpp do not.",
-    Format.GGUF: "Only llama.cpp and what is built on it open it.",
+    Format.MODEL: ((VLLM, SGLANG, EMBEDDED), ", llama.cpp once it is GGUF"),
+    Format.SPECULATORS: (
+        (VLLM, EMBEDDED),
+        ", llama.cpp once it is GGUF; SGLang does not: write it for SGLang with `specviz convert "
+        "--to specforge`",
+    ),
+    Format.SPECFORGE: ((VLLM, SGLANG, EMBEDDED), ", llama.cpp once it is GGUF"),
+    Format.EAGLE3: (
+        (VLLM, EMBEDDED),
+        ", llama.cpp once it is GGUF; SGLang skips layers.0 without a word: write it for SGLang "
+        "with `specviz convert --to specforge`",
+    ),
+    Format.EAGLE: ((VLLM, EMBEDDED), "; llama.cpp does not have EAGLE-1 and 2"),
+    Format.MEDUSA: (("vLLM up to 0.32", EMBEDDED), "; SGLang and llama.cpp do not"),
+    Format.DFLASH: (
+        (VLLM, SGLANG),
+        " as their method dflash, llama.cpp once it is GGUF; the embedded engine does not have it",
+    ),
 }
+"""Who opens a folder of a format, and what else there is to say of it."""
+DEEP = "; the heads of SGLang, llama.cpp and the embedded engine have one layer"
 VLLM_SPECULATORS = ("eagle3", "peagle", "dflash", "dflash2", "dspark")
 
 VLLM_SOURCE = "vLLM 0.33, transformers_utils/configs/speculators/algos.py"
@@ -56,7 +67,27 @@ def opened_by(draft: Checkpoint) -> Finding | None:
         )
     if draft.format is not Format.MEDUSA and draft.config.get("model_type") not in MODEL_TYPES:
         return None
-    return ok("engines", OPENED_BY[draft.format])
+    return ok("engines", _opening(draft))
+
+
+def _opening(draft: Checkpoint) -> str:
+    engines, others = OPENED_BY[draft.format]
+    deep = is_deep(draft)
+    opening = [
+        f"the {one}" if one == EMBEDDED else one
+        for one in engines
+        if one != EMBEDDED or (draft.tensors is not None and not deep)
+    ]
+    verb = "open" if len(opening) > 1 else "opens"
+    *most, last = opening
+    listed = f"{', '.join(most)} and {last}" if most else last
+    return f"{listed} {verb} it{DEEP if deep else others}."
+
+
+def is_deep(draft: Checkpoint) -> bool:
+    """Whether it is a head of several layers."""
+    heads = (Format.EAGLE, *EAGLE3_FORMATS)
+    return draft.format in heads and draft.config.get("num_hidden_layers", 1) != 1
 
 
 def ignored(draft: Checkpoint, layers: int) -> list[Finding]:
@@ -90,6 +121,14 @@ def _by_sglang(draft: Checkpoint, layers: int) -> Iterator[Finding]:
     if draft.format is not Format.SPECFORGE:
         return  # SGLang does not open it at all
     config = draft.config
+    kinds = architectures(config)
+    if kinds and "LlamaForCausalLMEagle3" not in kinds:
+        yield warning(
+            SGLANG,
+            f"SGLang does not take {kinds[0][:60]} for an EAGLE-3 head: name the architecture "
+            "LlamaForCausalLMEagle3 for SGLang.",
+            SGLANG_SOURCE,
+        )
     ids, nested = aux_layers(config, layers), nested_ids(config)
     seen = tuple(one + 1 for one in nested) if nested else default_layers(layers)
     if layers in ids:
@@ -125,7 +164,7 @@ def _by_sglang(draft: Checkpoint, layers: int) -> Iterator[Finding]:
             "write false.",
             SGLANG_SOURCE,
         )
-    if biases := [name for name in draft.tensors or () if name.endswith(".bias")]:
+    if biases := sorted(name for name in draft.names if name.endswith(".bias")):
         yield warning(
             SGLANG, f"SGLang skips {biases[0]} and other biases of attention.", SGLANG_SOURCE
         )
@@ -143,6 +182,15 @@ def _by_specforge(draft: Checkpoint) -> Iterator[Finding]:
 
 
 def _by_llama_cpp(draft: Checkpoint, layers: int) -> Iterator[Finding]:
+    if is_deep(draft):
+        return  # said already
+    if draft.config.get("draft_vocab_size") is None:
+        yield warning(
+            LLAMA_CPP,
+            "llama.cpp's converter knows an EAGLE-3 head by draft_vocab_size in config.json: write "
+            "it.",
+            LLAMA_CPP_SOURCE,
+        )
     ids, taken = aux_layers(draft.config, layers), default_layers(layers)
     if ids != taken:
         yield warning(
@@ -172,8 +220,7 @@ def _by_embedded(draft: Checkpoint) -> list[Finding]:
 
 
 def _of_eagle(draft: Checkpoint) -> Iterator[Finding]:
-    names = draft.tensors or {}
-    if "fc.bias" in names:
+    if "fc.bias" in draft.names:
         yield warning(
             VLLM, "vLLM's fc has no bias: it refuses the name fc.bias.", "vLLM 0.33, llama_eagle.py"
         )
@@ -195,7 +242,7 @@ def _of_eagle(draft: Checkpoint) -> Iterator[Finding]:
 
 
 def _of_medusa(draft: Checkpoint) -> Iterator[Finding]:
-    names, config = draft.tensors or {}, draft.config
+    names, config = draft.names, draft.config
     if any(name.endswith(".bias") for name in names) and not config.get("medusa_fc_bias"):
         yield warning(
             VLLM,

@@ -14,7 +14,6 @@ from specviz.checkpoints.files.gguf import GgufFile, read_gguf
 from specviz.checkpoints.finding import Finding, ok, refused, warning
 from specviz.checkpoints.folder import open_checkpoint
 from specviz.checkpoints.format import Format
-from specviz.checkpoints.frameworks import OPENED_BY
 from specviz.checkpoints.tokenizers import TOKENIZER, tokens_by_id
 
 MOST_OTHER_TOKENS = 128
@@ -41,7 +40,7 @@ def check_gguf(draft: Path, target: Path) -> list[Finding]:
             "format",
             f"{draft.name} is in the format {Format.GGUF}, architecture {file.architecture}.",
         ),
-        ok("engines", OPENED_BY[Format.GGUF]),
+        ok("engines", "Only llama.cpp and what is built on it open it."),
     ]
     found += _vocabulary(file, target)
     if file.architecture == "eagle3":

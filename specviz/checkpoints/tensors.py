@@ -22,10 +22,12 @@ def unchecked(draft: Checkpoint) -> str | None:
     """Why the tensors of a draft cannot be held against a list; None where they can."""
     kind = draft.config.get("model_type")
     speculators = draft.raw.get(SPECULATORS_TYPE)
+    if draft.format is Format.DFLASH:
+        return "DFlash is not known here: its tensors were not checked."
     if draft.tensors is None:
         return (
             "The weights are pickled, which is not read here because that runs what the file says: "
-            "save them as safetensors to have names, shapes and values checked."
+            "save them as safetensors to have shapes and values checked."
         )
     if draft.format is Format.SPECULATORS and speculators != "eagle3":
         return (
@@ -58,9 +60,8 @@ def expected_of(draft: Checkpoint, layers: int, hidden: int) -> Expected:
     if draft.format is Format.EAGLE:
         return of_eagle(draft.config, sizes)
     if draft.format in EAGLE3_FORMATS:
-        assert draft.tensors is not None
-        forged = any(name.startswith("midlayer.") for name in draft.tensors)
         features = len(aux_layers(draft.config, layers))
+        forged = any(name.startswith("midlayer.") for name in draft.names)
         first = "midlayer." if forged or draft.format is Format.SPECFORGE else "layers.0."
         return of_eagle3(draft.config, sizes, first, features, hidden, drafts_of(draft))
     return of_model(draft.config, sizes)
@@ -75,6 +76,8 @@ def check_tensors(draft: Checkpoint, layers: int, hidden: int) -> list[Finding]:
     named = draft.tensors
     if draft.format is Format.MEDUSA:
         named = {served_name(name): tensor for name, tensor in named.items()}
+    if wrong := _fewer_layers(draft):
+        return [wrong]
     expected = expected_of(draft, layers, hidden)
     found = [
         *_missing(expected.required, named, draft.format),
@@ -84,6 +87,23 @@ def check_tensors(draft: Checkpoint, layers: int, hidden: int) -> list[Finding]:
     if not found:
         return [ok(SUBJECT, f"All {len(named)} tensors are there in their shapes.")]
     return found
+
+
+def _fewer_layers(draft: Checkpoint) -> Finding | None:
+    """Of a head whose configuration was copied from a deeper one's, EAGLE3-Vicuna1.3-13B for one
+    (40 layers, BaldEagle issue 6)."""
+    if draft.format not in (Format.EAGLE, *EAGLE3_FORMATS):
+        return None
+    said = size_of(draft.config, "num_hidden_layers", draft.name)
+    deeper = [name.split(".")[1] for name in draft.names if name.startswith("layers.")]
+    there = 1 + max((int(one) for one in deeper if one.isdigit()), default=0)
+    if said <= there:
+        return None
+    sentence = (
+        f"config.json says {said} layers and the weights have {there}, so the others would stay as "
+        f"initialised: write num_hidden_layers {there}."
+    )
+    return refused(SUBJECT, sentence, SILENT)
 
 
 def _missing(required: Shapes, named: Mapping[str, Tensor], found: Format) -> list[Finding]:

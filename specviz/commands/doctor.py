@@ -52,12 +52,11 @@ def doctor(
 
 
 def _check(draft: Path, target: Path | None, *, as_json: bool) -> None:
-    """Print the findings about a pair; exits with 1 where one of them is refused."""
+    """Print the findings about a pair; exits with 1 where no engine can use it."""
     import json
     from dataclasses import asdict
 
-    from specviz.checkpoints.check import check_pair
-    from specviz.checkpoints.finding import Verdict
+    from specviz.checkpoints.check import check_pair, is_refused
     from specviz.models.pair import default_model
 
     target = target or model_folder(default_model())
@@ -71,7 +70,7 @@ def _check(draft: Path, target: Path | None, *, as_json: bool) -> None:
         typer.echo(json.dumps(named, indent=2, ensure_ascii=False))
     else:
         typer.echo("\n".join(_lines(found)))
-    if any(one.verdict is Verdict.REFUSED for one in found):
+    if is_refused(found):
         raise typer.Exit(1)
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 import torch
 
 from specviz.checkpoints.check import first_refusal
+from specviz.checkpoints.frameworks import EMBEDDED
 from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.engines.embedded.checkpoint import read_json
 from specviz.engines.embedded.engine import EmbeddedEngine
@@ -67,7 +68,8 @@ def _open_engine(
     record = METHODS[method]
     folder = Path(config.model or "")
     draft = Path(config.draft) if config.draft else None
-    if draft and record.needs_draft and (wrong := first_refusal(str(draft), str(folder), method)):
+    checked = draft is not None and record.needs_draft
+    if checked and (wrong := first_refusal(str(draft), str(folder), method, EMBEDDED)):
         raise UsageError(wrong)
     device = _device(options.device)
     dtype = _dtype(options.dtype, folder, device)

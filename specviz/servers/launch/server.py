@@ -131,7 +131,7 @@ def _check_models(spec: ServerSpec) -> None:
     if (
         spec.draft
         and not own_words
-        and (wrong := first_refusal(spec.draft, spec.model, spec.method))
+        and (wrong := first_refusal(spec.draft, spec.model, spec.method, spec.launcher.name))
     ):
         raise ServerStartFailed(wrong)
 

@@ -189,7 +189,7 @@ BROKEN: list[tuple[str, str, Break, str]] = [
         "wrong vocabulary",
         "demo-draft",
         config(vocab_size=5000),
-        "has 5,000 tokens, the target 4,096",
+        "refuses a draft of 5,000 rows for a target of 4,096",
     ),
     (
         "missing norm",
