@@ -125,6 +125,6 @@ def package_version(name: str) -> str | None:
 
 
 def find_chromium() -> str | None:
-    """The Chromium that browser tests drive; the Makefile looks for the same names."""
-    names = ("chromium", "chromium-browser", "google-chrome")
+    """The Chromium that browser tests drive; scripts/chromium.sh looks for the same names."""
+    names = ("chromium-headless-shell", "chromium")
     return next(filter(None, map(shutil.which, names)), None)

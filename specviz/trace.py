@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -219,7 +219,8 @@ Event = RequestStarted | Step | StepsRevised | RequestFinished
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """All that is known of one request. `finish_reason` is None while it is incomplete."""
+    """All that is known of one request. `finish_reason` is None while it is incomplete; `revised`
+    says why steps were corrected, and is not stored."""
 
     request_id: str
     fidelity: Fidelity
@@ -230,6 +231,7 @@ class Trace:
     finish_reason: str | None = None
     extra_bytes: ExtraBytes | None = None
     totals: SpecTotals | None = None
+    revised: str | None = field(default=None, compare=False)
 
     @property
     def emitted(self) -> tuple[EmittedToken, ...]:
@@ -266,7 +268,7 @@ def fold(events: Iterable[Event]) -> Trace:
             steps.append(event)
         elif isinstance(event, StepsRevised):
             steps = list(event.steps)
-            trace = replace(trace, fidelity=event.fidelity)
+            trace = replace(trace, fidelity=event.fidelity, revised=event.reason or None)
         else:
             trace = replace(
                 trace,

@@ -9,8 +9,10 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, Locator, sync_playwright
 
+from specviz.machine import find_chromium
+
 CHROMIUM = "/usr/bin/chromium"
-HEADLESS_SHELL = shutil.which("chromium-headless-shell") or CHROMIUM
+HEADLESS_SHELL = find_chromium() or CHROMIUM
 """The same without what draws windows, where it is installed: a page takes half the processor time.
 For tests; figures are those of the browser that people have."""
 FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]

@@ -154,6 +154,27 @@ def test_a_port_in_use_is_reported():
     assert doctor.port_found(port).ok is True
 
 
+@pytest.mark.parametrize(
+    ("installed", "found"),
+    [
+        (("chromium-headless-shell",), "chromium-headless-shell"),
+        (("chromium", "chromium-headless-shell"), "chromium-headless-shell"),
+        (("chromium",), "chromium"),
+        (("google-chrome",), None),  # no test drives it
+        ((), None),
+    ],
+)
+def test_the_browser_is_the_one_that_tests_drive(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, installed: tuple[str, ...], found: str | None
+):
+    for name in installed:
+        (tmp_path / name).touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    path = None if found is None else str(tmp_path / found)
+    assert machine.find_chromium() == path
+    assert doctor.chromium_found().ok is (True if found else None)
+
+
 def test_git_revision_is_none_outside_a_repository(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     machine.git_revision.cache_clear()
     monkeypatch.setattr(machine, "PROJECT_ROOT", tmp_path)

@@ -26,6 +26,7 @@ from specviz.servers.client.reported import counts_of, totals_of
 from specviz.servers.client.steps.counted import counted_steps
 from specviz.servers.client.steps.inferred import inferred_steps
 from specviz.servers.client.steps.live import LiveCounts, in_tokens
+from specviz.servers.client.steps.running import UNREADABLE
 from specviz.servers.client.steps.traced import traced_step
 from specviz.servers.client.tape import TokenTape
 from specviz.servers.trace_record import TraceRecord
@@ -98,6 +99,7 @@ class RequestInFlight:
         self.fidelity = Fidelity.INFERRED
         counted = source.server.capabilities.counts_tokens and not source.traced
         self.counts = LiveCounts(source.k) if counted else None  # None: they are not believed
+        self.counted: list[Step] = []  # by the running totals
         self.arrivals: Arrivals | None = None  # once it is sent
         self._started = time.perf_counter()
 
@@ -150,15 +152,31 @@ class RequestInFlight:
                 yield step
 
     def _counted(self, steps: Iterator[Step], counts: LiveCounts) -> Iterator[Step | StepsRevised]:
-        """Steps by the running totals; by the sizes of all chunks from where those fail."""
+        """Steps by the running totals; by the sizes of chunks where those fail.
+
+        Totals that are untrue are not believed for any step. Where they fit several rows of steps,
+        those before are certain and stay, and what came since has no label.
+        """
         for step in steps:
             self.index += 1
             self.position += len(step.emitted)
+            self.counted.append(step)
             yield step
-        if counts.problem:
-            self.counts, self.fidelity = None, Fidelity.INFERRED
+        if counts.problem is None:
+            return
+        self.counts, self.fidelity = None, Fidelity.INFERRED
+        if counts.problem != UNREADABLE:
             reason = f"the server's counts cannot be used: {counts.problem}; "
             yield self._inferred_again(Fidelity.INFERRED, reason)
+            return
+        reason = (
+            f"from token {self.position + 1} on the server's counts fit more than one row of "
+            "steps; chunk sizes from there"
+        )
+        kept = (*self.counted, self._unlabelled())
+        self.index, self.position = len(kept), len(self.tape.tokens)
+        self.chunk = len(self.tape.chunk_sizes)
+        yield StepsRevised(kept, Fidelity.INFERRED, reason)
 
     def _unlabelled(self) -> Step:
         """What arrived before the answer broke off and no step has yet."""

@@ -22,12 +22,12 @@ def counts(found: Speculated) -> Finding:
     if counted.went_back:
         sentence = "The counters went back: the server was started again meanwhile."
         return Finding(NAME, TITLE, Outcome.NOT_MEASURED, sentence)
-    inferred = sum(trace.fidelity is Fidelity.INFERRED for trace in found.traces)
+    inferred = [trace for trace in found.traces if trace.fidelity is Fidelity.INFERRED]
     if inferred:
-        sentence = (
-            f"{inferred} of {len(found.traces)} answers came without counts. {server.advice or ''}"
-        )
-        return Finding(NAME, TITLE, Outcome.NOT_MEASURED, sentence.strip())
+        count = f"{len(inferred)} of {len(found.traces)} answers came without whole counts"
+        reason = next((trace.revised for trace in inferred if trace.revised), None)
+        why = f"{count} ({reason})." if reason else f"{count}. {server.advice or ''}".strip()
+        return Finding(NAME, TITLE, Outcome.NOT_MEASURED, why)
     drafting = [step for trace in found.traces for step in trace.steps if step.drafted]
     shown = {
         "num_drafts": len(drafting),

@@ -126,6 +126,11 @@ def test_a_rule_that_is_not_lossless_fails(rule: str, outcome: Outcome) -> None:
         ({"after": SpecCounters(3, 9, 1, ())}, Outcome.NOT_MEASURED, "started again"),
         ({"after": None}, Outcome.NOT_MEASURED, "no speculation counters"),
         ({"traces": (INFERRED,)}, Outcome.NOT_MEASURED, "1 of 1"),
+        (
+            {"traces": (traced(), replace(INFERRED, revised="from token 4 on …"))},
+            Outcome.NOT_MEASURED,
+            "1 of 2 answers came without whole counts (from token 4 on …).",
+        ),
         ({"traces": (traced(),) * 2}, Outcome.FAILS, "12 drafted and 6 accepted in 4 steps"),
     ],
 )  # fmt: skip

@@ -8,7 +8,12 @@ from collections.abc import Iterator, Sequence
 from specviz.errors import MalformedReply
 from specviz.servers.client.chunks import Chunk
 from specviz.servers.client.steps.counted import counted_step
-from specviz.servers.client.steps.running import MAX_MERGED, CountedStep, RunningSteps
+from specviz.servers.client.steps.running import (
+    MAX_MERGED,
+    UNREADABLE,
+    CountedStep,
+    RunningSteps,
+)
 from specviz.servers.client.tape import TokenTape
 from specviz.trace import Step
 
@@ -37,8 +42,7 @@ class LiveCounts:
                 missing = f"{len(tape.tokens)} tokens came where it counts {counted}"
                 raise MalformedReply(chunk.problem or missing)
         except MalformedReply as error:
-            self.problem = str(error)
-            return
+            self._give_up(error, tape)
         yield from self._laid(tape)
 
     def finish(self, tape: TokenTape) -> Iterator[Step]:
@@ -46,9 +50,14 @@ class LiveCounts:
         try:
             self._waiting += self._running.finish()
         except MalformedReply as error:
-            self.problem = str(error)
-            return
+            self._give_up(error, tape)
         yield from self._laid(tape)
+
+    def _give_up(self, error: MalformedReply, tape: TokenTape) -> None:
+        """Leave only what is certain: a step that had begun, where totals fit several rows."""
+        self.problem = str(error)
+        ambiguous = self.problem == UNREADABLE and self._running.tokens == len(tape.tokens)
+        self._waiting = deque(self._running.begun if ambiguous else ())
 
     def _laid(self, tape: TokenTape) -> Iterator[Step]:
         while self._waiting:

@@ -72,11 +72,18 @@ class RunningSteps:
         self._k = MAX_DRAFT if k is None else k
         self._totals = Totals()
         # the prompt's own step gives the first token and drafts nothing
-        self._readings: Readings = {1: (CountedStep(0, 0),)}
+        self._begun: Row = (CountedStep(0, 0),)
+        self._readings: Readings = {1: self._begun}
 
     @property
     def tokens(self) -> int:
         return self._totals.tokens
+
+    @property
+    def begun(self) -> Row:
+        """The step whose tokens were still due when the totals last fitted one row: it is certain
+        although what follows is not."""
+        return self._begun
 
     def take(self, totals: Totals) -> Row:
         """The steps that are certain and complete now, in order.
@@ -121,7 +128,8 @@ class RunningSteps:
         ((due, row),) = readings.items()
         assert row is not None
         complete = row if not due else row[:-1]
-        self._readings = {due: row[len(complete) :]}
+        self._begun = row[len(complete) :]
+        self._readings = {due: self._begun}
         return complete
 
     def _continued(self, due: int, merged: int, drafted: int, accepted: int) -> Readings:

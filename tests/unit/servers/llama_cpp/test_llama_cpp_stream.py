@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specviz.analysis.metrics import summarise
 from specviz.config import Prompt, Sampling
 from specviz.methods import Method
 from specviz.sample import Sample
@@ -80,6 +81,51 @@ async def test_a_held_back_token_is_counted() -> None:
     assert (trace.fidelity, reasons) == (Fidelity.INFERRED, []) or "more than one" in reasons[0]
     assert [token.text for token in trace.emitted] == ["a", "", "\u20ac", "c"]
     assert sample.chunk_tokens == (1, 2, 1)
+
+
+MERGED = [token("cde", 6, 8, 2), token("f", 7, 12, 2), token("g", 8, 12, 2)]
+"""Three tokens at once: a draft of which one was accepted, and a step, in this order or not."""
+
+
+@pytest.mark.parametrize("more", [MERGED[:1], MERGED])
+async def test_steps_before_an_ambiguous_chunk_stay(more: list[str]) -> None:
+    """Emoji and Hangul hold tokens back: everything before is certain, and was lost with it."""
+    lines = [*GOOD[:3], *more, chunk(finish="stop")]
+    trace, reasons, _ = await both(lines)
+    assert trace.fidelity is Fidelity.INFERRED and trace.revised == reasons[0]
+    assert reasons == [
+        "from token 4 on the server's counts fit more than one row of steps; chunk sizes from there"
+    ]
+    assert [len(step.drafted) for step in trace.steps][:3] == [0, 4, 0]
+    assert [token.origin for token in trace.emitted][:3] == [
+        Origin.TARGET, Origin.ACCEPTED, Origin.RECOVERED,
+    ]  # fmt: skip
+    assert {token.origin for token in trace.emitted[3:]} == {Origin.UNKNOWN}
+    assert trace.text == "abc" + "cde" + "fg"[: len(more) - 1]
+    figures = summarise(trace)
+    last = (12, 2) if len(more) > 1 else (8, 2)
+    assert (figures.num_draft_tokens, figures.num_accepted_tokens) == last
+    assert figures.num_drafts is None  # not the number of those that stay
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept", "drafts"),
+    [
+        ([token("abc", 3, 4, 1), token("d", 4, 4, 1)], 1, 0),  # the first chunk
+        ([*GOOD[:2], token("cde", 5, 8, 2)], 3, 1),  # the last, which also ends a certain step
+    ],
+)
+async def test_what_stays_of_an_ambiguous_end_or_beginning(
+    lines: list[str], kept: int, drafts: int
+) -> None:
+    """Characters that need several tokens (llama.cpp 4036 and 4446, java-llama.cpp 3) come
+    anywhere."""
+    trace, reasons, _ = await both([*lines, chunk(finish="stop")])
+    whole = "".join(json.loads(line)["choices"][0]["delta"].get("content", "") for line in lines)
+    assert trace.text == whole and trace.fidelity is Fidelity.INFERRED and len(reasons) == 1
+    assert sum(bool(step.drafted) for step in trace.steps) == drafts
+    assert Origin.UNKNOWN not in {token.origin for token in trace.emitted[:kept]}
+    assert {token.origin for token in trace.emitted[kept:]} == {Origin.UNKNOWN}
 
 
 @pytest.mark.parametrize(
