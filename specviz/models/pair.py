@@ -11,6 +11,7 @@ from pathlib import Path
 from specviz.checkpoints.check import first_refusal
 from specviz.checkpoints.folder import open_checkpoint
 from specviz.checkpoints.format import DRAFTS_WITH, Format
+from specviz.checkpoints.gguf_pair import gguf_in
 from specviz.config import RunConfig
 from specviz.errors import UsageError
 from specviz.methods import METHODS, Method
@@ -122,12 +123,13 @@ def _folders(target: Path) -> Iterator[Path]:
 def _fitting(
     target: Path, method: Method, folders: tuple[Path, ...], _changed: tuple[int, ...]
 ) -> tuple[Path, ...]:
-    return tuple(folder for folder in folders if _fits(folder, target, method))
+    return tuple(folder for folder in folders if fits(folder, target, method))
 
 
-def _fits(draft: Path, target: Path, method: Method) -> bool:
+def fits(draft: Path, target: Path, method: Method) -> bool:
+    """Whether a method can use this draft, a folder or a GGUF file, with the target."""
     try:
-        found = open_checkpoint(draft).format
+        found = Format.GGUF if gguf_in(draft) else open_checkpoint(draft).format
     except UsageError:
         return False
     if found not in DRAFTS_WITH[method]:
@@ -137,5 +139,7 @@ def _fits(draft: Path, target: Path, method: Method) -> bool:
     return first_refusal(str(draft), str(target), method) is None
 
 
-def _weights(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.glob("*.safetensors"))
+def _weights(model: Path) -> int:
+    if model.is_file():
+        return model.stat().st_size
+    return sum(file.stat().st_size for file in model.glob("*.safetensors"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from specviz.analysis.arm_names import arm_names
@@ -16,6 +17,7 @@ from specviz.config import EngineKind, Prompt
 from specviz.engines.embedded.options import repeats_plain
 from specviz.live.job import ArmLog, Phase, baseline_to_time, comparisons, finished_baseline
 from specviz.methods import Method
+from specviz.models.pair import is_default
 from specviz.trace import Step
 from specviz.wire import event_to_dict
 
@@ -40,6 +42,7 @@ def logged(arm_id: str, title: str, tool: str, k: int | None, steps: Sequence[St
         "title": title,
         "engine": tool,
         "badge": tool,
+        "model": None,
         "fidelity": "logged",
         "lossless": None,
         "rule": None,
@@ -71,6 +74,7 @@ def _introduced(arm: ArmLog, name: str) -> dict[str, Any]:
         "title": name,
         "engine": ", ".join(filter(None, [config.engine.value, config.server_version])),
         "badge": "in the app" if in_app else config.server_version,
+        "model": None if is_default(config.model) else Path(config.model or "").name,
         "fidelity": None,
         "lossless": config.is_lossless,
         "rule": "typical" if config.judges_typically else None,

@@ -100,7 +100,7 @@ function drawTitle({ arm, root, title, scroller }) {
 
 function drawBadge({ arm, lossy, badge }) {
   lossy.hidden = arm.info.lossless !== false;
-  const words = [arm.info.badge, arm.fidelity].filter(Boolean).join(" · ");
+  const words = [arm.info.badge, arm.fidelity, arm.info.model].filter(Boolean).join(" · ");
   setText(badge, words);
   badge.hidden = words === "";
   badge.dataset.tip = FIDELITY_WORDS[arm.fidelity] ?? "";

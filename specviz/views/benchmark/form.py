@@ -6,7 +6,7 @@ The form writes the TOML that the command line takes, and that TOML is what is s
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -15,10 +15,11 @@ import tomli_w
 
 from specviz.bench.numbers import compact, numbers, parts, whole_numbers
 from specviz.bench.plan.plan import Grid, Plan, PlanArm
+from specviz.bench.plan.toml import parse_plan
 from specviz.config import EngineKind
 from specviz.errors import UsageError
 from specviz.methods import Method, record_of
-from specviz.views.shared.arm_choice import ASK
+from specviz.views.shared.arm_choice import ASK, Offer, Place, default_arms, methods_at
 
 
 class Where(StrEnum):
@@ -31,6 +32,18 @@ class Where(StrEnum):
     NAMED = "named"
 
 
+RUNNING = (Where.URL, Where.NAMED)
+PLACES = {
+    Where.APP: Place.EMBEDDED,
+    Where.VLLM: Place.VLLM,
+    Where.LLAMA_CPP: Place.LLAMA_CPP,
+    Where.URL: Place.URL,
+    Where.NAMED: Place.URL,
+}
+METHODS_AT = {
+    **{where: methods_at(place) for where, place in PLACES.items()},
+    Where.VLLM: tuple(name for name in methods_at(Place.URL) if name != ASK),
+}
 ENGINES = {Where.APP: EngineKind.EMBEDDED, Where.LLAMA_CPP: EngineKind.LLAMA_CPP}
 """vLLM elsewhere: a server at a URL says itself what it is."""
 
@@ -39,8 +52,9 @@ ENGINES = {Where.APP: EngineKind.EMBEDDED, Where.LLAMA_CPP: EngineKind.LLAMA_CPP
 class FormArm:
     """One row of the arms table; a list of Ks makes one arm per K.
 
-    `extras`: the embedded engine's options as `shape=tree, dtype=float32`, or flags of a vLLM
-    server that is started for the arm. Fields that do not apply are kept for when they do.
+    `model`: which one of a running server; any other arm has the plan's. `extras`: the embedded
+    engine's options as `shape=tree, dtype=float32`, or flags of a vLLM server that is started for
+    the arm. Fields that do not apply are kept for when they do.
     """
 
     where: str = Where.APP.value
@@ -56,7 +70,7 @@ class FormArm:
     @property
     def is_running(self) -> bool:
         """Whether its server runs already, with its own draft and flags."""
-        return self.where in (Where.URL, Where.NAMED)
+        return self.where in RUNNING
 
     @property
     def has_draft(self) -> bool:
@@ -69,12 +83,20 @@ class FormArm:
         """Whether K means anything."""
         return self.method not in (Method.BASELINE.value, ASK)
 
+    def is_offered(self, offer: Offer) -> bool:
+        """Whether its place has the method, and the model a draft if it needs one."""
+        where = Where(self.where)
+        has_draft = not self.has_draft or offer.drafts_at(PLACES[where], self.method)
+        return self.method in METHODS_AT[where] and bool(has_draft)
+
 
 @dataclass(frozen=True, slots=True)
 class FormPlan:
-    """All fields of the form. Lists are text such as `1, 2, 4`; None is an empty number field."""
+    """All fields of the form. `model`: of all arms but those on running servers, empty for the
+    default one. Lists are text such as `1, 2, 4`; None is an empty number field."""
 
     name: str = "Benchmark"
+    model: str = ""
     arms: tuple[FormArm, ...] = ()
     file: str = ""
     format: str | None = None
@@ -127,13 +149,44 @@ def toml_of(form: FormPlan) -> str:
     }
     if not table["temperatures"]:
         raise UsageError("Temperatures are empty: give at least one, such as 0.")
-    arms = [_arm_table(arm, number) for number, arm in enumerate(form.arms, start=1)]
+    arms = [_arm_table(arm, n, form.model) for n, arm in enumerate(form.arms, start=1)]
     return "\n".join([_toml(table), *map(_arm_toml, arms)])
 
 
 def arm_toml(arm: FormArm) -> str:
     """One arm as a plan file has it. Raises UsageError as `toml_of` does."""
-    return _arm_toml(_arm_table(arm, 1))
+    return _arm_toml(_arm_table(arm, 1, ""))
+
+
+def plan_for(plan: Plan, model: str | None, offer: Offer) -> Plan:
+    """A plan of the form with another model, None for the default one: only arms that it can have.
+    Raises UsageError."""
+    form = form_of(plan)
+    arms = rows_for(form.arms, offer)
+    return parse_plan(toml_of(replace(form, model=model or "", arms=arms)))
+
+
+def rows_for(arms: Sequence[FormArm], offer: Offer) -> tuple[FormArm, ...]:
+    """The rows that can be had with another model; where there are none, those to begin with."""
+    running = [arm for arm in arms if arm.is_running]
+    if offer.server:
+        return tuple(dict.fromkeys([FormArm(Where.URL.value, ASK, url=offer.server), *running]))
+    moved = [arm if arm.is_running else _at_home(arm, offer) for arm in arms]
+    kept = [arm for arm in moved if arm.is_offered(offer)]
+    home = _where_is(offer.home).value
+    usual = [FormArm(home, arm.method, str(arm.k)) for arm in default_arms(offer) if arm.is_on]
+    return tuple(dict.fromkeys(kept or usual))
+
+
+def _at_home(arm: FormArm, offer: Offer) -> FormArm:
+    if PLACES[Where(arm.where)] in offer.places:
+        return replace(arm, draft="")
+    home = _where_is(offer.home).value
+    return replace(arm, where=home, draft="", extras="", base_only=False)  # lest two differ in that
+
+
+def _where_is(home: Place) -> Where:
+    return next(where for where, place in PLACES.items() if place is home)
 
 
 def form_of(plan: Plan) -> FormPlan:
@@ -145,9 +198,13 @@ def form_of(plan: Plan) -> FormPlan:
         raise NotInForm(
             "The form has no fields for [[traffic]], schedule and policy: edit this plan as TOML."
         )
+    models = {arm.config.model for arm in plan.arms if _where(arm) not in RUNNING}
+    if len(models) > 1:
+        raise NotInForm("The form has one model for all arms: edit this plan as TOML.")
     prompts, loads = plan.prompts, plan.loads
     return FormPlan(
         name=plan.name,
+        model=next(iter(models), None) or "",
         arms=_rows(plan.arms),
         file=prompts.file or "",
         format=prompts.format,
@@ -168,7 +225,7 @@ def form_of(plan: Plan) -> FormPlan:
     )
 
 
-def _arm_table(arm: FormArm, number: int) -> dict[str, Any]:
+def _arm_table(arm: FormArm, number: int, model: str) -> dict[str, Any]:
     """One [[arms]] entry: only what applies to where the arm is answered."""
     table: dict[str, Any] = {
         "engine": ENGINES.get(Where(arm.where), EngineKind.VLLM).value,
@@ -187,7 +244,7 @@ def _arm_table(arm: FormArm, number: int) -> dict[str, Any]:
         if not arm.url.strip():
             raise UsageError(f"Arm {number} is at a server's URL: fill it in.")
         return _present({**table, "server_url": arm.url.strip(), "model": arm.model.strip()})
-    table |= {"model": arm.model.strip(), "draft": arm.draft.strip() if arm.has_draft else None}
+    table |= {"model": model, "draft": arm.draft.strip() if arm.has_draft else None}
     if arm.where == Where.VLLM:
         table["vllm_flags"] = arm.extras.strip()
     elif arm.where == Where.APP:
@@ -233,7 +290,7 @@ def _row(arm: PlanArm) -> FormArm:
         where=_where(arm).value,
         method=config.method.value if config.method else ASK,
         ks="",
-        model=config.model or "",
+        model=config.model or "" if _where(arm) in RUNNING else "",
         draft=config.draft or "",
         url=config.server_url or "",
         extras=config.options.get("vllm_flags")

@@ -6,11 +6,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from specviz.bench.plan.plan import Grid
-from specviz.models.pair import default_model
 from specviz.prompts.sets import FORMATS
 from specviz.views.benchmark import state as bench_state
-from specviz.views.benchmark.form import FormArm, Where
+from specviz.views.benchmark.form import PLACES, FormArm, Where
 from specviz.views.benchmark.state import arm_key, common, field_key, weight_key
+from specviz.views.shared.arm_choice import Offer
+from specviz.views.shared.model_field import draft_of_arm, model_field
 
 WHERE_NAMES = {
     Where.APP: "in the app",
@@ -40,16 +41,20 @@ GRID_NAMES = {
 BUDGET_HELP = "No round begins after it; what is missing can be resumed. Empty: no limit."
 SERVERS_HELP = "How many servers are loaded side by side. Empty: four on a CPU, one on a GPU."
 
-_WIDTHS = [19, 16, 10, 20, 16, 20, 8, 5]
-_HEADS = ("Where", "Method", "K", "Model or URL", "Draft", "Options or vLLM flags", "Base", "")
-_MODEL_HINTS = dict.fromkeys(Where, default_model()) | {Where.URL: "http://host:8000"}
+_WIDTHS = [19, 16, 10, 26, 26, 8, 5]
+_HEADS = ("Where", "Method", "K", "Draft, URL or server", "Options or vLLM flags", "Base", "")
+_URL_HINT = "http://host:8000"
 _EXTRA_HINTS = {Where.APP: "shape=tree", Where.VLLM: "--max-model-len 4096"}
 
 
 def plan_form() -> None:
     """All fields; `bench_state.form()` reads them."""
-    st.text_input("Name", **common(field_key("name")))
-    _arms()
+    name, model = st.columns(2, gap="medium")
+    name.text_input("Name", **common(field_key("name")))
+    with model:
+        chosen = model_field()
+    bench_state.fit_rows(chosen)
+    _arms(chosen.offer)
     prompts, loads, limits = st.columns(3, gap="medium")
     with prompts:
         _prompts()
@@ -59,12 +64,12 @@ def plan_form() -> None:
         _limits()
 
 
-def _arms() -> None:
+def _arms(offer: Offer) -> None:
     with st.container(gap="xsmall", key="bench_arms"):
         for column, head in zip(st.columns(_WIDTHS, gap="xsmall"), _HEADS, strict=True):
             column.caption(head, help=_head_help(head))
         for number, row in enumerate(bench_state.rows(), start=1):
-            _arm_row(number, row, bench_state.arm(row))
+            _arm_row(number, row, bench_state.arm(row), offer)
         st.button("Add an arm", icon=":material/add:", on_click=bench_state.add_arm)
 
 
@@ -72,28 +77,28 @@ def _head_help(head: str) -> str | None:
     return {"Where": WHERE_HELP, "K": K_HELP, "Base": BASE_HELP}.get(head)
 
 
-def _arm_row(number: int, row: int, arm: FormArm) -> None:
-    where, method, k, model, draft, extras, base, remove = st.columns(
+def _arm_row(number: int, row: int, arm: FormArm, offer: Offer) -> None:
+    where, method, k, answers, extras, base, remove = st.columns(
         _WIDTHS, gap="xsmall", vertical_alignment="center"
     )
     place = Where(arm.where)
     where.selectbox(
         f"Where arm {number} is answered",
-        [place.value for place in Where],
+        [one.value for one in Where if PLACES[one] in offer.places or one is place],
         format_func=lambda value: WHERE_NAMES[Where(value)],
         label_visibility="collapsed",
         **common(arm_key(row, "where")),
     )
     method.selectbox(
         f"Method of arm {number}",
-        bench_state.methods_of(row),
+        bench_state.methods_of(row, offer),
         label_visibility="collapsed",
         **common(arm_key(row, "method")),
     )
     if arm.drafts:
         _text(k, f"K of arm {number}", arm_key(row, "ks"), "default")
     if place is Where.NAMED:
-        model.selectbox(
+        answers.selectbox(
             f"Server of arm {number}",
             dict.fromkeys([*bench_state.server_names(), *filter(None, [arm.server])]),
             index=None,
@@ -101,11 +106,18 @@ def _arm_row(number: int, row: int, arm: FormArm) -> None:
             label_visibility="collapsed",
             **common(arm_key(row, "server")),
         )
-    else:
-        name = "url" if place is Where.URL else "model"
-        _text(model, f"{name} of arm {number}", arm_key(row, name), _MODEL_HINTS[place])
-    if arm.has_draft:
-        _text(draft, f"Draft of arm {number}", arm_key(row, "draft"), "one that fits")
+    elif place is Where.URL:
+        _text(answers, f"URL of arm {number}", arm_key(row, "url"), _URL_HINT)
+    elif arm.has_draft:
+        draft_of_arm(
+            answers,
+            f"Draft of arm {number}",
+            offer,
+            PLACES[place],
+            arm.method,
+            label_visibility="collapsed",
+            **common(arm_key(row, "draft")),
+        )
     if place in _EXTRA_HINTS:
         _text(extras, f"Options of arm {number}", arm_key(row, "extras"), _EXTRA_HINTS[place])
     base.checkbox(

@@ -7,7 +7,7 @@ is always TOML: the form's, or the text of the editor.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +17,24 @@ from specviz.bench.plan.plan import Plan
 from specviz.bench.plan.toml import parse_plan
 from specviz.errors import UsageError
 from specviz.fleet.named import named_servers
-from specviz.methods import Method
 from specviz.paths import PLANS, PROJECT_ROOT
 from specviz.prompts.shipped import CATEGORIES
 from specviz.runtime import current
 from specviz.views.benchmark.form import (
+    METHODS_AT,
+    PLACES,
     FormArm,
     FormPlan,
     NotInForm,
     Where,
     arm_toml,
     form_of,
+    rows_for,
     toml_of,
 )
-from specviz.views.shared.arm_choice import ASK, methods_at
-from specviz.views.shared.arm_choice import Place as LivePlace
+from specviz.views.shared import model_field
+from specviz.views.shared.arm_choice import Offer
+from specviz.views.shared.model_field import Model
 from specviz.views.shared.url_controls import clear_address
 
 BENCHMARK = "benchmark"  # in the URL
@@ -46,20 +49,13 @@ FORM, TOML = "Form", "TOML"
 FIRST_PLAN = "two-minutes.toml"
 
 _ROWS = "bench_rows"
+_FITTED = "bench_fitted"
 _OPENED = "bench_opened"
 _LISTS = "bench_lists"
 _NEXT_ROW = "bench_next_row"
 _WEIGHTS = "bench_weights"
-_PLAN_FIELDS = tuple(f.name for f in fields(FormPlan) if f.name not in ("arms", "weights"))
+_PLAN_FIELDS = tuple(f.name for f in fields(FormPlan) if f.name not in ("arms", "weights", "model"))
 _ARM_FIELDS = tuple(f.name for f in fields(FormArm))
-
-_METHODS = {
-    Where.APP: tuple(method.value for method in Method),
-    Where.VLLM: tuple(name for name in methods_at(LivePlace.URL) if name != ASK),
-    Where.LLAMA_CPP: methods_at(LivePlace.LLAMA_CPP),
-    Where.URL: methods_at(LivePlace.URL),
-    Where.NAMED: methods_at(LivePlace.URL),
-}
 
 
 def opened() -> str | None:
@@ -105,14 +101,24 @@ def shipped_plans() -> list[Path]:
 
 
 def ensure_form() -> None:
-    """Begin with the first shipped plan, and keep methods among those their place offers."""
+    """Begin with the first shipped plan."""
     if _ROWS not in st.session_state:
         plans = shipped_plans()
         _load_text(plans[0].read_text(encoding="utf-8"), PLANS)
         st.session_state.setdefault(SHIPPED, plans[0])
     st.session_state.setdefault(MODE, FORM)
+
+
+def fit_rows(model: Model) -> None:
+    """Keep the rows that can be had with the model, if it is another one now, and the methods
+    that their places have. A model that cannot be used changes nothing."""
+    before = st.session_state.get(_FITTED)
+    if model.text != before and not model.problem:
+        st.session_state[_FITTED] = model.text
+        others = [one for one in map(arm, rows()) if not (one.is_running and one.url == before)]
+        _set_rows(rows_for(others, model.offer))
     for row in rows():
-        offered = methods_of(row)
+        offered = methods_of(row, model.offer)
         if st.session_state[arm_key(row, "method")] not in offered:
             st.session_state[arm_key(row, "method")] = offered[0]
 
@@ -149,9 +155,15 @@ def arm(row: int) -> FormArm:
     return FormArm(*(st.session_state[arm_key(row, name)] for name in _ARM_FIELDS))
 
 
-def methods_of(row: int) -> tuple[str, ...]:
-    """The methods that the place of this row offers."""
-    return _METHODS[Where(st.session_state[arm_key(row, "where")])]
+def methods_of(row: int, offer: Offer) -> tuple[str, ...]:
+    """The methods that the place of this row offers with the model, and the row's own."""
+    one = arm(row)
+    offered = METHODS_AT[Where(one.where)]
+    return tuple(
+        name
+        for name in offered
+        if name == one.method or replace(one, method=name).is_offered(offer)
+    )
 
 
 def server_names() -> list[str]:
@@ -167,7 +179,9 @@ def form() -> FormPlan:
         if (value := st.session_state.get(weight_key(name))) is not None
     }
     values = {name: st.session_state[field_key(name)] for name in _PLAN_FIELDS}
-    return FormPlan(**values, arms=tuple(arm(row) for row in rows()), weights=weights)
+    model = model_field.chosen().name or ""
+    arms = tuple(arm(row) for row in rows())
+    return FormPlan(**values, model=model, arms=arms, weights=weights)
 
 
 def wanted_toml() -> str:
@@ -191,7 +205,10 @@ def as_written(text: str) -> str:
 def add_arm() -> None:
     """Another row, where the last one is answered (a callback)."""
     last = arm(rows()[-1]) if rows() else FormArm()
-    _add_row(FormArm(where=last.where, model=last.model, url=last.url))
+    new, offer = FormArm(last.where, model=last.model, url=last.url), model_field.chosen().offer
+    is_offered = new.is_offered(offer)
+    best = new.method if is_offered else offer.best_at(PLACES[Where(last.where)])
+    _add_row(replace(new, method=best))
 
 
 def use_server(name: str | None, url: str, method: str, k: int | None) -> None:
@@ -216,6 +233,7 @@ def load_shipped() -> None:
     path: Path | None = st.session_state.get(SHIPPED)
     if path is not None:
         _load_text(path.read_text(encoding="utf-8"), path.parent)
+        st.session_state.pop(_FITTED, None)
 
 
 def load_upload() -> None:
@@ -242,7 +260,7 @@ def switch_mode() -> None:
         if mode == TOML:
             st.session_state[TEXT] = toml_of(form())
         else:
-            _fill(form_of(parsed(st.session_state[TEXT])))
+            _fill(form_of(parsed(st.session_state[TEXT])), is_own=True)
     except UsageError as error:
         st.session_state[PROBLEM] = str(error)
         st.session_state[MODE] = FORM if mode == TOML else TOML
@@ -254,7 +272,7 @@ def _load_text(text: str, folder: Path) -> None:
     st.session_state.pop(PROBLEM, None)
     st.session_state[TEXT] = text
     try:
-        _fill(form_of(parse_plan(text, folder)))
+        _fill(form_of(parse_plan(text, folder)), is_own=folder != PLANS)
     except UsageError as error:
         if not isinstance(error, NotInForm):
             st.session_state[PROBLEM] = str(error)
@@ -264,14 +282,22 @@ def _load_text(text: str, folder: Path) -> None:
             st.session_state.setdefault(field_key(name), getattr(FormPlan(), name))
 
 
-def _fill(plan: FormPlan) -> None:
+def _fill(plan: FormPlan, *, is_own: bool) -> None:
+    """`is_own`: a plan without a model is meant for the default one; a shipped one is for any."""
+    if plan.model or is_own:
+        model_field.use(plan.model or None)
+        st.session_state[_FITTED] = model_field.chosen().text
     for name in _PLAN_FIELDS:
         st.session_state[field_key(name)] = getattr(plan, name)
     st.session_state[_WEIGHTS] = list(dict.fromkeys([*CATEGORIES, *plan.weights]))
     for category in categories():
         st.session_state[weight_key(category)] = plan.weights.get(category)
+    _set_rows(plan.arms)
+
+
+def _set_rows(arms: Sequence[FormArm]) -> None:
     st.session_state[_ROWS] = []
-    for one in plan.arms:
+    for one in arms:
         _add_row(one)
 
 

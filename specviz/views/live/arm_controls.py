@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from specviz.errors import UsageError
 from specviz.views.live import state as live_state
 from specviz.views.live.at_url import ask_server, offer_baseline, show_answer
 from specviz.views.live.state import arm_key
@@ -16,9 +17,12 @@ from specviz.views.shared.arm_choice import (
     DTYPES,
     SHAPES,
     ArmChoice,
+    Offer,
     Place,
-    methods_at,
 )
+from specviz.views.shared.caller import check_may_start
+from specviz.views.shared.model_field import Kind, Model, add_draft, draft_of_arm, kind_of
+from specviz.views.shared.text import escaped
 
 PLACE_NAMES = {
     Place.OFF: "off",
@@ -47,39 +51,47 @@ DTYPE_HELP = (
     "for each model. float32 has hardly any near ties between methods."
 )
 ACCEPTANCE_NAMES = {"exact": "exact", "typical": "typical: not lossless"}
-OWN_MODELS_HELP = (
-    "Llama models in the format of Hugging Face, in folders of this machine, with a draft or head "
-    "that fits. An empty field takes the default model."
+MORE_HELP = (
+    "A draft model or head in a folder of this machine, or a .gguf file for llama.cpp. Arms offer "
+    "it for the methods that it fits."
 )
-FOLDER_EXAMPLE = "/models/my-llama"
 URL_EXAMPLE = "http://127.0.0.1:8000"
+MORE, MORE_SAID = "live_more_drafts", "live_more_drafts_said"
 
-_WIDTHS = [27, 22, 14, 59]
-_OPTION_WIDTHS = [18, 15, 26]
+_WIDTHS = [27, 17, 11, 67]
+_OPTION_WIDTHS = [15, 13, 19, 20]
 
 
-def arm_settings() -> tuple[ArmChoice, ...]:
-    """Up to four arms: where each runs, its method, K and options."""
-    live_state.ensure_arms()
+def take_model(model: Model) -> None:
+    """Fit the arms to the page's model. A server is asked what it runs; why it does not answer is
+    said here."""
+    is_other = live_state.fit_arms(model)
+    if kind_of(model.text) is not Kind.SERVER:
+        return
+    if is_other:
+        ask_server(0)
+    answer = live_state.answer(0)
+    if answer is not None and answer.url == model.text and answer.error:
+        st.caption(f":red[{escaped(answer.error)}]")
+
+
+def arm_settings(model: Model) -> tuple[ArmChoice, ...]:
+    """Up to four arms: where each answers with the page's model, its method, K and options."""
+    offer = live_state.ensure_arms()
     with st.popover(_label(live_state.arms()), icon=":material/view_column:", key="arms"):
         st.caption("Each arm answers the same prompt; the others are compared with the baseline.")
         for index, arm in enumerate(live_state.arms()):
-            _arm_row(index, arm)
-        if any(arm.place is Place.EMBEDDED for arm in live_state.arms()):
-            st.toggle(
-                "Own models in the app",
-                key=live_state.OWN_MODELS,
-                persist_state="session",
-                help=OWN_MODELS_HELP,
-            )
+            _arm_row(index, arm, offer)
+        if kind_of(model.text) is not Kind.SERVER:
+            _more_drafts(model)
     return live_state.arms()
 
 
-def _arm_row(index: int, arm: ArmChoice) -> None:
+def _arm_row(index: int, arm: ArmChoice, offer: Offer) -> None:
     where, method, k, rest = st.columns(_WIDTHS, gap="small")
     where.selectbox(
         f"Arm {index + 1}",
-        list(Place),
+        dict.fromkeys([*offer.places, arm.place]),
         format_func=PLACE_NAMES.__getitem__,
         help=PLACE_HELP,
         on_change=live_state.begin_at_place,
@@ -90,8 +102,8 @@ def _arm_row(index: int, arm: ArmChoice) -> None:
         return
     method.selectbox(
         "Method",
-        methods_at(arm.place),
-        on_change=live_state.set_usual_shape,
+        offer.methods_of(arm),
+        on_change=live_state.take_method,
         args=(index,),
         **_common(index, "method"),
     )
@@ -109,30 +121,54 @@ def _arm_row(index: int, arm: ArmChoice) -> None:
         offer_baseline(index, arm, live_state.arms())
     if arm.place is Place.EMBEDDED:
         with rest:
-            _embedded_options(index, arm)
-        if st.session_state.get(live_state.OWN_MODELS):
-            _own_models(index, arm)
+            _embedded_options(index, arm, offer)
+    elif arm.needs_draft:
+        _draft(rest.columns(2, gap="small")[0], index, arm, offer)
 
 
-def _embedded_options(index: int, arm: ArmChoice) -> None:
+def _more_drafts(model: Model) -> None:
+    """A draft from elsewhere, for all arms."""
+    st.text_input(
+        "A draft from elsewhere",
+        key=MORE,
+        placeholder="/models/my-draft",
+        on_change=_take_draft,
+        args=(model.text,),
+        help=MORE_HELP,
+        persist_state="session",
+    )
+    if said := st.session_state.get(MORE_SAID):
+        st.caption(said)
+
+
+def _take_draft(target: str) -> None:
+    """Offer the draft that was typed, or say why not (a callback)."""
+    st.session_state[MORE_SAID] = None
+    if not st.session_state[MORE].strip():
+        return
+    try:
+        check_may_start()
+        st.session_state[MORE_SAID] = escaped(add_draft(st.session_state[MORE], target))
+    except UsageError as error:
+        st.session_state[MORE_SAID] = f":red[{escaped(str(error))}]"
+
+
+def _draft(column: DeltaGenerator, index: int, arm: ArmChoice, offer: Offer) -> None:
+    label = f"Draft of arm {index + 1}"
+    draft_of_arm(column, label, offer, arm.place, arm.method, **_common(index, "draft"))
+
+
+def _embedded_options(index: int, arm: ArmChoice, offer: Offer) -> None:
     """What the embedded engine lets choose: dtype always, the rest where the method has it."""
-    dtype, shape, acceptance = st.columns(_OPTION_WIDTHS, gap="small")
+    dtype, shape, draft, acceptance = st.columns(_OPTION_WIDTHS, gap="small")
+    if arm.needs_draft:
+        _draft(draft, index, arm, offer)
     _select(dtype, "dtype", DTYPES, index, "dtype", DTYPE_HELP)
     if arm.has_shape:
-        _select(shape, "Draft", SHAPES, index, "shape", SHAPE_HELP)
+        _select(shape, "Shape", SHAPES, index, "shape", SHAPE_HELP)
     if arm.has_acceptance:
         names, words = ACCEPTANCE_NAMES, ACCEPTANCE_HELP
         _select(acceptance, "Acceptance", ACCEPTANCES, index, "acceptance", words, names)
-
-
-def _own_models(index: int, arm: ArmChoice) -> None:
-    """Folders on the app's machine, or short names of models, in place of the default model."""
-    target, draft = st.columns(2, gap="small")
-    target.text_input("Folder of the target", placeholder=FOLDER_EXAMPLE, **_common(index, "model"))
-    if arm.needs_draft:
-        draft.text_input(
-            "Folder of its draft", placeholder=FOLDER_EXAMPLE, **_common(index, "draft")
-        )
 
 
 def _select(

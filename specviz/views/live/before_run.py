@@ -7,7 +7,7 @@ import streamlit as st
 from specviz.runtime import current
 from specviz.servers.launch.pool import ServerPhase
 from specviz.views.live.state import LiveChoice
-from specviz.views.servers.started import slot_line, start_default
+from specviz.views.servers.started import slot_line, start_servers
 from specviz.views.shared.arm_choice import STARTED, Place
 
 _EMBEDDED = (
@@ -64,7 +64,5 @@ def _started_servers(choice: LiveChoice) -> None:
 
 
 def _start_wanted(choice: LiveChoice) -> None:
-    for arm in choice.arms:
-        if arm.is_started:
-            k = arm.k if arm.drafts else None
-            start_default(current().servers, arm.method, k, arm.engine)
+    arms = (arm for arm in choice.arms if arm.is_started)
+    start_servers(current().servers, [arm.config(choice.sampling, choice.model) for arm in arms])

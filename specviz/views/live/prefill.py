@@ -37,7 +37,6 @@ def arm_choice(config: RunConfig) -> ArmChoice:
         shape=_among(options.get("shape"), SHAPES, usual_shape(method)),
         acceptance=_among(options.get("acceptance"), ACCEPTANCES, ACCEPTANCES[0]),
         dtype=_among(options.get("dtype"), DTYPES, DTYPES[0]),
-        model=wanted.model or "",
         draft=wanted.draft or "",
     )
 
@@ -54,9 +53,15 @@ def live_sampling(sampling: Sampling) -> Sampling:
     )
 
 
-def on_live(config: RunConfig) -> RunConfig:
-    """What Live would ask for."""
-    return arm_choice(config).config(live_sampling(config.sampling))
+def model_of(configs: Sequence[RunConfig]) -> str | None:
+    """The model of the first arm that opens one, None for the default; a server has its own."""
+    wanted = (asked(config) for config in configs)
+    return next((one.model for one in wanted if one.server_url is None), None)
+
+
+def on_live(config: RunConfig, model: str | None) -> RunConfig:
+    """What Live would ask for with a model in its field."""
+    return arm_choice(config).config(live_sampling(config.sampling), model)
 
 
 def _place(wanted: RunConfig) -> Place:

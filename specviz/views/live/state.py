@@ -6,23 +6,29 @@ Widget values live under the keys named here; what becomes of them is a frozen `
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
 import streamlit as st
 
 from specviz.config import Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
+from specviz.methods import Method
 from specviz.prompts.shipped import CATEGORIES, FIRST_CATEGORY, FIRST_PROMPT, load_prompts
 from specviz.servers.client.probe import FoundServer
 from specviz.views.live.prefill import USUAL, USUAL_SEED
+from specviz.views.shared import model_field
 from specviz.views.shared.arm_choice import (
     ASK,
-    DEFAULT_ARMS,
+    MAX_ARMS,
     ArmChoice,
+    Offer,
     Place,
-    methods_at,
+    arms_for,
+    default_arms,
     usual_shape,
 )
+from specviz.views.shared.model_field import Model
 
 JOB = "job"
 PROMPT = "live_prompt"
@@ -31,9 +37,9 @@ PICKED = "live_picked"  # the shipped prompt that the text came from
 PROBLEM = "live_problem"
 TEMPERATURE, SEED, LENGTH = "live_temperature", "live_seed", "live_length"
 TOP_P, TOP_K, AT_ONCE = "live_top_p", "live_top_k", "live_at_once"
-OWN_MODELS = "live_own_models"
 
-_ARM_FIELDS = ("place", "method", "k", "url", "shape", "acceptance", "dtype", "model", "draft")
+_ARM_FIELDS = tuple(one.name for one in fields(ArmChoice))
+_FITTED, _BEGAN, _TIMES_SET = "live_fitted", "live_began", "live_times_set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,7 @@ class LiveChoice:
     sampling: Sampling
     at_once: bool
     arms: tuple[ArmChoice, ...]
+    model: str | None = None
 
     def prompt(self) -> Prompt:
         """The prompt, with its id and category if it is a shipped one unchanged."""
@@ -54,7 +61,7 @@ class LiveChoice:
 
     def configs(self) -> list[RunConfig]:
         """One configuration per arm that is switched on. Raises UsageError for wrong values."""
-        return [arm.config(self.sampling) for arm in self.arms if arm.is_on]
+        return [arm.config(self.sampling, self.model) for arm in self.arms if arm.is_on]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +74,55 @@ class Answer:
 
 
 def arm_key(index: int, field: str) -> str:
-    """The widget key of one control of an arm."""
-    return f"live_arm_{index}_{field}"
+    """The widget key of one control of an arm, another one each time that all were set: the
+    browser would send the old values of controls in the closed popover again."""
+    return f"live_arm_{st.session_state.get(_TIMES_SET, 0)}_{index}_{field}"
 
 
-def ensure_arms() -> None:
-    """Begin with the default arms, and keep each method among those its place offers."""
-    for index, default in enumerate(DEFAULT_ARMS):
-        for field in _ARM_FIELDS:
-            st.session_state.setdefault(arm_key(index, field), getattr(default, field))
-        offered = methods_at(Place(st.session_state[arm_key(index, "place")]))
-        _keep_among(arm_key(index, "method"), offered)
+def fit_arms(model: Model) -> bool:
+    """Begin with the arms that suit the model, and keep each among what it offers; whether the
+    model is another one now. One that cannot be used changes nothing."""
+    fitted: tuple[str, Offer] | None = st.session_state.get(_FITTED)
+    if fitted == (model.text, model.offer) or (fitted and model.problem):
+        return False
+    offer, is_other = model.offer, fitted is None or fitted[0] != model.text
+    untouched = fitted is None or fitted[1].server or arms() == st.session_state.get(_BEGAN)
+    if untouched:
+        _set_arms(default_arms(offer))
+        st.session_state[_BEGAN] = arms()
+    elif is_other:
+        _set_arms(arms_for(offer, arms()))
+    st.session_state[_FITTED] = (model.text, offer)
+    return is_other
+
+
+def ensure_arms() -> Offer:
+    """Keep method and draft of each arm among those that the model offers; returns that offer."""
+    offer: Offer = st.session_state[_FITTED][1]
+    for index, arm in enumerate(arms()):
+        method = arm.method
+        if method not in offer.methods_of(arm):
+            method = st.session_state[arm_key(index, "method")] = offer.best_at(arm.place)
+            st.session_state[arm_key(index, "draft")] = ""
+        first = next(iter(offer.drafts_at(arm.place, method)), "")
+        if first and not st.session_state[arm_key(index, "draft")]:
+            st.session_state[arm_key(index, "draft")] = first
+    return offer
 
 
 def arms() -> tuple[ArmChoice, ...]:
     """The arms as currently set."""
-    found = tuple(
+    return tuple(
         ArmChoice(*(st.session_state[arm_key(index, field)] for field in _ARM_FIELDS))
-        for index in range(len(DEFAULT_ARMS))
+        for index in range(MAX_ARMS)
     )
-    if st.session_state.get(OWN_MODELS):
-        return found
-    return tuple(replace(arm, model="", draft="") for arm in found)
+
+
+def _set_arms(arms: Sequence[ArmChoice]) -> None:
+    st.session_state[_TIMES_SET] = st.session_state.get(_TIMES_SET, 0) + 1
+    for index, arm in enumerate(arms):
+        for field in _ARM_FIELDS:
+            st.session_state[arm_key(index, field)] = getattr(arm, field)
 
 
 def sampling() -> Sampling:
@@ -103,7 +137,7 @@ def sampling() -> Sampling:
     )
 
 
-def load(prompt: Prompt, sampling: Sampling, arms: Sequence[ArmChoice]) -> None:
+def load(prompt: Prompt, sampling: Sampling, arms: Sequence[ArmChoice], model: str | None) -> None:
     """Set every control as a stored run had it; the page is opened next."""
     st.session_state.pop(PROBLEM, None)
     st.session_state[PROMPT] = prompt.text
@@ -114,17 +148,26 @@ def load(prompt: Prompt, sampling: Sampling, arms: Sequence[ArmChoice]) -> None:
     st.session_state[SEED] = sampling.seed
     st.session_state[LENGTH] = sampling.max_tokens
     st.session_state[TOP_P], st.session_state[TOP_K] = sampling.top_p, sampling.top_k
-    st.session_state[OWN_MODELS] = any(arm.model or arm.draft for arm in arms)
-    off = [replace(arm, place=Place.OFF) for arm in DEFAULT_ARMS[len(arms) :]]
-    for index, arm in enumerate([*arms, *off]):
-        for field in _ARM_FIELDS:
-            st.session_state[arm_key(index, field)] = getattr(arm, field)
+    model_field.use(model)
+    fit_arms(now := model_field.chosen())
+    st.session_state[_FITTED] = (now.text, now.offer)
+    off = [ArmChoice()] * (MAX_ARMS - len(arms))
+    _set_arms([*(_with_known_draft(arm, now.offer) for arm in arms), *off])
+
+
+def _with_known_draft(arm: ArmChoice, offer: Offer) -> ArmChoice:
+    """A draft that a run was stored with is known by its folder's name."""
+    if arm.draft and Path(arm.draft).name == offer.usual.get(Method(arm.method)):
+        return replace(arm, draft="")
+    offered = offer.drafts_at(arm.place, arm.method)
+    known = [one for one in offered if arm.draft and Path(one).name == Path(arm.draft).name]
+    return replace(arm, draft=known[0]) if known else arm
 
 
 def use_server(url: str, method: str, k: int | None) -> None:
     """Give a server an arm: one that is switched off, else the last; the page is opened next."""
-    ensure_arms()
-    indexes = range(len(DEFAULT_ARMS))
+    fit_arms(model_field.chosen())
+    indexes = range(MAX_ARMS)
     known = [i for i in indexes if st.session_state[arm_key(i, "url")] == url]
     free = [i for i in indexes if st.session_state[arm_key(i, "place")] is Place.OFF]
     index = (known or free or [indexes[-1]])[0]
@@ -160,15 +203,11 @@ def begin_at_place(index: int) -> None:
         st.session_state[arm_key(index, "method")] = ASK
 
 
-def set_usual_shape(index: int) -> None:
-    """Give a newly chosen method the shape of draft it is known for (a callback)."""
+def take_method(index: int) -> None:
+    """Give a newly chosen method the shape it is known for and the draft that fits (a callback)."""
     method = st.session_state[arm_key(index, "method")]
     st.session_state[arm_key(index, "shape")] = usual_shape(method)
-
-
-def _keep_among(key: str, offered: Sequence[str]) -> None:
-    if st.session_state[key] not in offered:
-        st.session_state[key] = offered[0]
+    st.session_state[arm_key(index, "draft")] = ""
 
 
 def pick_prompt(step: int = 1) -> None:

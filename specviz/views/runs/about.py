@@ -24,11 +24,9 @@ from specviz.views.runs.rerun import (
     live_differences,
 )
 from specviz.views.shared import pages
+from specviz.views.shared.arm_choice import MAX_ARMS
 from specviz.views.shared.exchange import export_control
 from specviz.views.shared.text import escaped
-
-MAX_ARMS = 4
-"""What Live has controls for."""
 
 
 def heading(store: Store, arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
@@ -107,11 +105,12 @@ def _actions(
 
 def _run_again(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
     """Live with everything set, as far as its controls go."""
+    model = live_again.model_of([arm.config for arm in arms])
     found = dict.fromkeys(
         sentence
         for arm, about in zip(arms, abouts, strict=True)
         for sentence in live_differences(
-            arm.config, live_again.on_live(arm.config), _circumstances(arm, about)
+            arm.config, live_again.on_live(arm.config, model), _circumstances(arm, about)
         )
     )
     text = "Opens Live with prompt, arms and sampling as they were."
@@ -127,7 +126,7 @@ def _run_again(arms: Sequence[OpenedArm], abouts: Sequence[About]) -> None:
     ):
         choices = [live_again.arm_choice(arm.config) for arm in arms]
         sampling = live_again.live_sampling(arms[0].config.sampling)
-        live_state.load(arms[0].request.prompt, sampling, choices)
+        live_state.load(arms[0].request.prompt, sampling, choices, model)
         pages.switch_to(pages.LIVE)
 
 

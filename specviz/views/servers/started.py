@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
+from dataclasses import replace
 
 import streamlit as st
 
-from specviz.config import EngineKind
+from specviz.config import RunConfig
 from specviz.errors import SpecvizError, UsageError
-from specviz.methods import Method
-from specviz.servers.kinds import default_spec
+from specviz.servers.kinds import server_spec
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPhase, ServerPool, Slot
 from specviz.views.servers.rows import spec_title
@@ -33,15 +34,16 @@ def slot_line(slot: Slot) -> None:
         st.text(f"{spec_title(slot.spec)}: {slot.phase.value}{place}{note}")
 
 
-def start_default(pool: ServerPool, method: str, k: int | None, engine: EngineKind) -> None:
-    """Start a server with the default model, or say why that cannot be done from here."""
+def start_servers(pool: ServerPool, arms: Iterable[RunConfig]) -> None:
+    """Start what arms will ask, or say why that cannot be done from here."""
     try:
         check_may_start()
-        spec = default_spec(Method(method), k, engine=engine)
+        specs = [replace(server_spec(arm), trace=True) for arm in arms]
     except UsageError as error:
         show_error(error)
         return
-    start_in_background(pool, spec)
+    for spec in specs:
+        start_in_background(pool, spec)
 
 
 def start_in_background(pool: ServerPool, spec: ServerSpec) -> None:

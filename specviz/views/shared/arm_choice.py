@@ -1,8 +1,10 @@
-"""One arm as the Live page's controls say it, and the configuration it becomes. Pure data."""
+"""One arm as the Live page's controls say it, what a model offers it, and the configuration that
+both become. Pure data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.util import find_spec
 from typing import get_args
@@ -46,8 +48,7 @@ class ArmChoice:
     shape: str = "chain"
     acceptance: str = "exact"
     dtype: str = "auto"
-    model: str = ""  # a folder on the app's machine; empty is the default model
-    draft: str = ""
+    draft: str = ""  # empty: the first that fits
 
     @property
     def is_on(self) -> bool:
@@ -81,9 +82,9 @@ class ArmChoice:
 
     @property
     def needs_draft(self) -> bool:
-        """Whether its own target needs a folder with its own draft."""
         record = record_of(self.method)
-        return record is not None and record.needs_draft
+        opens_models = self.place is Place.EMBEDDED or self.is_started
+        return opens_models and record is not None and record.needs_draft
 
     def options(self) -> dict[str, str]:
         """Options of the embedded engine that apply, by name; none for a server."""
@@ -96,8 +97,9 @@ class ArmChoice:
             options["acceptance"] = self.acceptance
         return options
 
-    def config(self, sampling: Sampling) -> RunConfig:
-        """The arm's configuration. Raises UsageError for what cannot run."""
+    def config(self, sampling: Sampling, model: str | None = None) -> RunConfig:
+        """The arm's configuration with the page's model, None for the default one; a server at a
+        URL has its own. Raises UsageError for what cannot run."""
         url = self.url.strip() if self.place is Place.URL else ""
         if self.place is Place.URL and not url:
             raise UsageError("An arm at a server's URL needs that URL: paste it under Arms.")
@@ -108,22 +110,82 @@ class ArmChoice:
             method=None if self.method == ASK else Method(self.method),
             k=self.k if self.drafts else None,
             sampling=sampling,
-            model=self._folder(self.model),
-            draft=self._folder(self.draft) if self.needs_draft else None,
+            model=None if self.place is Place.URL else model,
+            draft=(self.draft.strip() or None) if self.needs_draft else None,
             server_url=url or None,
             options=options,
         )
 
-    def _folder(self, text: str) -> str | None:
-        return text.strip() or None if self.place is Place.EMBEDDED else None
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a model can be asked for.
+
+    `places`: where it can be answered, `home` the one that is taken unless another is chosen.
+    `drafts`: folders and files by method; the empty one stands for the first that is found without
+    being named. `usual`: that one's name. `server`: the URL, if the model is what a server has.
+    """
+
+    places: tuple[Place, ...] = tuple(Place)
+    home: Place = Place.EMBEDDED
+    drafts: Mapping[Method, tuple[str, ...]] = field(default_factory=dict)
+    usual: Mapping[Method, str] = field(default_factory=dict)
+    server: str = ""
+
+    def drafts_at(self, place: Place, method: str) -> tuple[str, ...]:
+        """The drafts that a method can use there: GGUF is llama.cpp's."""
+        found = self.drafts.get(Method(method), ()) if method != ASK else ()
+        takes_gguf = place is Place.LLAMA_CPP
+        return tuple(one for one in found if takes_gguf or not one.endswith(".gguf"))
+
+    def methods_at(self, place: Place) -> tuple[str, ...]:
+        """The methods of a place without those whose draft is missing."""
+        return tuple(
+            name
+            for name in methods_at(place)
+            if not ArmChoice(place, name).needs_draft or self.drafts_at(place, name)
+        )
+
+    def methods_of(self, arm: ArmChoice) -> tuple[str, ...]:
+        """With the arm's own, if its draft was typed."""
+        offered = self.methods_at(arm.place)
+        is_typed = arm.draft and arm.needs_draft and arm.method not in offered
+        return (*offered, arm.method) if is_typed else offered
+
+    def best_at(self, place: Place) -> str:
+        """The method to look at first."""
+        offered = self.methods_at(place)
+        return next((one.value for one in BEST if one.value in offered), Method.BASELINE.value)
 
 
-DEFAULT_ARMS = (
-    ArmChoice(Place.EMBEDDED, Method.BASELINE.value),
-    ArmChoice(Place.EMBEDDED, Method.DRAFT_MODEL.value),
-    ArmChoice(Place.OFF, Method.EAGLE3.value),
-    ArmChoice(Place.OFF, Method.NGRAM.value),
-)
+BEST = (Method.EAGLE3, Method.DRAFT_MODEL, Method.NGRAM)
+MAX_ARMS = 4
+
+
+def default_arms(offer: Offer) -> tuple[ArmChoice, ...]:
+    """Plain decoding next to the best way to draft, or the server; the others off."""
+    if offer.server:
+        return (ArmChoice(Place.URL, ASK, url=offer.server), *[ArmChoice()] * (MAX_ARMS - 1))
+    first, best = Method.BASELINE.value, offer.best_at(offer.home)
+    others = [one.value for one in BEST if one.value != best]
+    return (
+        *(ArmChoice(offer.home, method) for method in (first, best)),
+        *(ArmChoice(method=method) for method in others),
+    )
+
+
+def arms_for(offer: Offer, arms: tuple[ArmChoice, ...]) -> tuple[ArmChoice, ...]:
+    """The arms of another model as far as they can be had with this one."""
+    kept = [_possible(arm, offer) for arm in arms]
+    kept = [replace(arm, place=Place.OFF) if arm in kept[:n] else arm for n, arm in enumerate(kept)]
+    return (default_arms(offer)[0], *kept[1:]) if offer.server else tuple(kept)
+
+
+def _possible(arm: ArmChoice, offer: Offer) -> ArmChoice:
+    place = arm.place if arm.place in offer.places else offer.home
+    has_method = place is Place.OFF or arm.method in offer.methods_at(place)
+    method = arm.method if has_method else offer.best_at(place)
+    return replace(arm, place=place, method=method, draft="")
 
 
 def usual_shape(method: str) -> str:

@@ -6,16 +6,21 @@ import asyncio
 
 import streamlit as st
 
+from specviz.bench.plan.plan import Plan
 from specviz.bench.plan.toml import parse_plan
 from specviz.errors import SpecvizError
 from specviz.known_facts import facts_of_server
+from specviz.methods import Method
 from specviz.paths import PLANS
 from specviz.runtime import current
 from specviz.store.benchmarks.rows import BenchmarkRow
+from specviz.views.benchmark.form import plan_for
 from specviz.views.shared import pages
 from specviz.views.shared.benchmark.choice import Offered, title_of
+from specviz.views.shared.benchmark.plan_text import ONE_AT_A_TIME
 from specviz.views.shared.caller import check_may_open
 from specviz.views.shared.messages import show_error
+from specviz.views.shared.model_field import Kind, Model, kind_of, model_field
 from specviz.views.shared.text import escaped
 from specviz.views.technique import state
 
@@ -40,19 +45,19 @@ def show_ways(stored: Offered, chosen: BenchmarkRow | None) -> None:
 
 def _measure(stored: Offered, chosen: BenchmarkRow | None) -> None:
     st.markdown("##### Measure in two minutes")
-    st.caption(
-        "Plain decoding next to draft_model, ngram and eagle3 on this machine, one request at a "
-        "time. Your own server: a plan on the Benchmark page."
-    )
+    model = model_field()
+    plan = None if kind_of(model.text) is Kind.SERVER else _plan(model)
+    st.caption(_what_is_measured(plan))
     running = current().benchmarks.running()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.button(
             "Measure",
             on_click=_start,
+            args=(plan,),
             type="primary",
             icon=":material/play_arrow:",
-            disabled=running is not None,
-            help="A benchmark is running: only one at a time." if running else None,
+            disabled=running is not None or plan is None or model.problem is not None,
+            help=ONE_AT_A_TIME if running else None,
         )
         _choice(stored)
         pages.link(pages.BENCHMARK, "Your own plan")
@@ -77,10 +82,27 @@ def _choice(stored: Offered) -> None:
     )
 
 
-def _start() -> None:
+def _plan(model: Model) -> Plan:
+    return plan_for(parse_plan(PLAN.read_text(encoding="utf-8")), model.name, model.offer)
+
+
+def _what_is_measured(plan: Plan | None) -> str:
+    if plan is None:
+        return (
+            "A running server decodes in one way only: compare it with others in a plan on the "
+            "Benchmark page."
+        )
+    methods = [arm.config.method for arm in plan.arms]
+    others = ", ".join(one for one in methods if one not in (None, Method.BASELINE))
+    return (
+        f"Plain decoding next to {others} on this machine, one request at a time. Your "
+        "own server: a plan on the Benchmark page."
+    )
+
+
+def _start(plan: Plan) -> None:
     """Start the plan and follow it here (a callback)."""
     try:
-        plan = parse_plan(PLAN.read_text(encoding="utf-8"))
         check_may_open(arm.config for arm in plan.arms)
         state.open_benchmark(current().benchmarks.start(plan))
     except SpecvizError as error:

@@ -39,7 +39,7 @@ def test_an_arm_of_the_live_page_and_a_plan_take_the_short_name(
     kept_models: Path, tmp_path: Path
 ) -> None:
     pytest.importorskip("torch")
-    arm = ArmChoice(Place.EMBEDDED, Method.NGRAM.value, model=" smollm2 ", dtype="float32")
+    arm = ArmChoice(Place.EMBEDDED, Method.NGRAM.value, dtype="float32")
     plan = '[[arms]]\nmethod = "ngram"\nmodel = "smollm2"\noptions = {dtype = "float32"}\n'
     (tmp_path / "plan.toml").write_text(plan)
     planned = read_plan(tmp_path / "plan.toml").arms[0].config
@@ -53,7 +53,7 @@ def test_an_arm_of_the_live_page_and_a_plan_take_the_short_name(
         await engine.close()
         return list(fold(events).token_ids)
 
-    first = asyncio.run(answer(arm.config(Sampling())))
+    first = asyncio.run(answer(arm.config(Sampling(), "smollm2")))
     assert first and "writing the model smollm2, once: 100 %" in notes
     wrote = len(notes)
     assert asyncio.run(answer(planned)) == first

@@ -9,17 +9,20 @@ from hypothesis import strategies as st
 from specviz.config import EngineKind, Sampling
 from specviz.engines.embedded.options import parse_options
 from specviz.errors import UsageError
-from specviz.live.job import MAX_ARMS
+from specviz.live import job
 from specviz.methods import Method
 from specviz.views.shared import arm_choice
 from specviz.views.shared.arm_choice import (
     ACCEPTANCES,
     ASK,
-    DEFAULT_ARMS,
     DTYPES,
+    MAX_ARMS,
     SHAPES,
     ArmChoice,
+    Offer,
     Place,
+    arms_for,
+    default_arms,
     methods_at,
     startable,
     usual_shape,
@@ -28,13 +31,61 @@ from specviz.views.shared.arm_choice import (
 SAMPLING = Sampling(0.0, 1.0, 128, 7)
 
 
-def test_without_a_choice_two_arms_run_in_the_app() -> None:
-    configs = [arm.config(SAMPLING) for arm in DEFAULT_ARMS if arm.is_on]
-    assert [(config.engine, config.method, config.k) for config in configs] == [
-        (EngineKind.EMBEDDED, Method.BASELINE, None),
-        (EngineKind.EMBEDDED, Method.DRAFT_MODEL, 5),
+HEAD, SMALL, FILE = "/m/head", "/m/small", "/m/small.gguf"
+GGUF = Offer((Place.OFF, Place.LLAMA_CPP, Place.URL), Place.LLAMA_CPP)
+SERVER = Offer((Place.OFF, Place.URL), Place.OFF, server="http://h:1")
+
+
+@pytest.mark.parametrize(
+    ("drafts", "best"),
+    [
+        ({Method.EAGLE3: ("",), Method.DRAFT_MODEL: (SMALL,)}, Method.EAGLE3),
+        ({Method.DRAFT_MODEL: (SMALL,), Method.EAGLE3: ()}, Method.DRAFT_MODEL),
+        ({Method.DRAFT_MODEL: (FILE,), Method.MEDUSA: ("",)}, Method.NGRAM),
+    ],
+)
+def test_plain_decoding_runs_next_to_the_best_draft_that_fits(
+    drafts: dict[Method, tuple[str, ...]], best: Method
+) -> None:
+    arms = default_arms(Offer(drafts=drafts))
+    configs = [arm.config(SAMPLING, "m") for arm in arms if arm.is_on]
+    assert [(one.engine, one.method, one.k, one.model) for one in configs] == [
+        (EngineKind.EMBEDDED, Method.BASELINE, None, "m"),
+        (EngineKind.EMBEDDED, best, 5, "m"),
     ]
-    assert len(DEFAULT_ARMS) == MAX_ARMS
+    assert len(arms) == MAX_ARMS == job.MAX_ARMS
+    assert len({arm.method for arm in arms}) == len(arms)
+
+
+def test_methods_without_a_draft_are_not_offered_unless_one_was_typed() -> None:
+    offer = Offer(drafts={Method.EAGLE3: (HEAD,), Method.DRAFT_MODEL: (FILE,)})
+    in_app = offer.methods_at(Place.EMBEDDED)
+    assert "eagle3" in in_app and "ngram" in in_app
+    assert not {"draft_model", "mirror", "medusa", "eagle"} & set(in_app)
+    assert "draft_model" in offer.methods_at(Place.LLAMA_CPP)  # the draft is a GGUF file
+    assert offer.methods_at(Place.URL) == methods_at(Place.URL)  # the server has its own
+    assert "medusa" not in offer.methods_of(ArmChoice(Place.EMBEDDED, "medusa"))
+    assert "medusa" in offer.methods_of(ArmChoice(Place.EMBEDDED, "medusa", draft="/typed"))
+
+
+def test_arms_move_to_what_another_model_can_be_asked_for() -> None:
+    arms = (
+        ArmChoice(Place.EMBEDDED, "eagle3", 7, draft=HEAD),
+        ArmChoice(Place.VLLM, "ngram", 3),
+        ArmChoice(Place.URL, "medusa", url="http://other"),
+        ArmChoice(Place.EMBEDDED, "swift", 3),
+    )
+    moved = arms_for(GGUF, arms)
+    assert moved == (
+        ArmChoice(Place.LLAMA_CPP, "ngram", 7),
+        ArmChoice(Place.LLAMA_CPP, "ngram", 3),
+        arms[2],
+        ArmChoice(Place.OFF, "ngram", 3),  # or there were two of one kind
+    )
+    first, second, third, last = arms_for(SERVER, arms)
+    assert (first.place, first.method, first.url) == (Place.URL, ASK, "http://h:1")
+    assert (second.is_on, last.is_on) == (False, False) and third == arms[2]
+    assert [arm.is_on for arm in default_arms(SERVER)] == [True, False, False, False]
 
 
 def test_the_app_offers_every_method() -> None:
@@ -59,7 +110,9 @@ def test_the_demo_server_offers_suffix_only_with_its_package(
 
 def test_a_llama_cpp_demo_server_offers_what_it_drafts_with() -> None:
     assert methods_at(Place.LLAMA_CPP) == ("baseline", "draft_model", "ngram")
-    config = ArmChoice(Place.LLAMA_CPP, "draft_model", shape="tree").config(SAMPLING)
+    arm = ArmChoice(Place.LLAMA_CPP, "draft_model", shape="tree", draft=" d ")
+    config = arm.config(SAMPLING, "m")
+    assert (config.model, config.draft) == ("m", "d")
     assert (config.engine, config.k, config.options) == (EngineKind.LLAMA_CPP, 5, {})
     assert config.starts_server
 
@@ -73,7 +126,8 @@ def test_options_that_do_not_apply_are_left_out() -> None:
 
 
 def test_a_server_gets_its_url_and_decides_when_asked() -> None:
-    config = ArmChoice(Place.URL, ASK, url=" http://host:1 ").config(SAMPLING)
+    config = ArmChoice(Place.URL, ASK, url=" http://host:1 ", draft="d").config(SAMPLING, "m")
+    assert (config.model, config.draft) == (None, None)
     assert (config.engine, config.method, config.k) == (EngineKind.VLLM, None, None)
     assert config.server_url == "http://host:1"
     demo = ArmChoice(Place.VLLM, "ngram", url="http://left.over").config(SAMPLING)

@@ -18,9 +18,11 @@ from specviz.views.benchmark.form import (
     Where,
     arm_toml,
     form_of,
+    plan_for,
+    rows_for,
     toml_of,
 )
-from specviz.views.shared.arm_choice import ASK
+from specviz.views.shared.arm_choice import ASK, Offer, Place
 
 BASELINE = FormArm(method="baseline")
 
@@ -166,3 +168,43 @@ def test_a_named_server_passes_through_the_form() -> None:
     ]
     assert plan_of(form_of(plan)) == plan
     assert parse_plan(arm_toml(row)).arms == plan.arms[:2]
+
+
+def test_the_model_is_that_of_every_arm_that_opens_one() -> None:
+    server = FormArm(Where.URL.value, ASK, url="http://h:1", model="its-own")
+    form = FormPlan(model="/m", arms=(BASELINE, FormArm(Where.VLLM.value, "ngram"), server))
+    plan = plan_of(form)
+    assert [arm.config.model for arm in plan.arms] == ["/m", "/m", "its-own"]
+    assert form_of(plan).model == "/m" and plan_of(form_of(plan)) == plan
+    mixed = '[[arms]]\nmethod = "ngram"\n[[arms]]\nmethod = "ngram"\nmodel = "/m"\n'
+    with pytest.raises(NotInForm, match="one model for all arms"):
+        form_of(parse_plan(mixed))
+
+
+def test_a_shipped_plan_is_made_for_a_model_with_the_drafts_that_it_has() -> None:
+    shipped = parse_plan((PLANS / "technique.toml").read_text(encoding="utf-8"))
+
+    def made(offer: Offer, model: str | None = "/m") -> list[tuple[EngineKind, str, str | None]]:
+        configs = [arm.config for arm in plan_for(shipped, model, offer).arms]
+        return [(one.engine, str(one.method), one.model) for one in configs]
+
+    app, cpp = EngineKind.EMBEDDED, EngineKind.LLAMA_CPP
+    assert made(Offer(drafts={Method.EAGLE3: ("",)})) == [
+        (app, "baseline", "/m"),
+        (app, "ngram", "/m"),
+        (app, "eagle3", "/m"),
+    ]
+    gguf = Offer((Place.OFF, Place.LLAMA_CPP, Place.URL), Place.LLAMA_CPP)
+    assert made(gguf, "/m.gguf") == [(cpp, "baseline", "/m.gguf"), (cpp, "ngram", "/m.gguf")]
+    both = {Method.EAGLE3: ("",), Method.DRAFT_MODEL: ("",)}
+    assert plan_for(shipped, None, Offer(drafts=both)) == shipped
+
+
+def test_rows_follow_the_model_to_a_server_and_back() -> None:
+    server = Offer((Place.OFF, Place.URL), Place.OFF, server="http://h:1")
+    (row,) = rows_for([BASELINE, FormArm()], server)
+    assert (row.where, row.method, row.url) == (Where.URL.value, ASK, "http://h:1")
+    usual = rows_for([], Offer())
+    assert [(row.where, row.method) for row in usual] == [("app", "baseline"), ("app", "ngram")]
+    named = FormArm(Where.NAMED.value, ASK, server="gpu-1")
+    assert rows_for([named], Offer()) == (named,)

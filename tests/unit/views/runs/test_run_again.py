@@ -14,7 +14,8 @@ from specviz import cli
 from specviz.commands import single_run
 from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.methods import Method
-from specviz.views.live.prefill import arm_choice, on_live
+from specviz.views.live.prefill import arm_choice, model_of
+from specviz.views.live.prefill import on_live as on_live_with
 from specviz.views.runs.rerun import (
     Circumstances,
     asked,
@@ -38,6 +39,12 @@ HOSTILE = (
     "\x80\x9b31m",
 )
 AT = Circumstances("a prompt")
+
+
+def on_live(config: RunConfig) -> RunConfig:
+    """What Live asks for once the run is put back into its controls."""
+    return on_live_with(config, model_of([config]))
+
 
 SAMPLINGS = [
     Sampling(temperature, top_p, max_tokens, seed, top_k)
@@ -194,9 +201,9 @@ def test_live_asks_for_the_same_or_says_what_not(config: RunConfig) -> None:
     assert ("Live has K" in found) == (live.k != wanted.k)
     assert ("Live has top-k" in found) == (config.sampling.top_k > 1000)
     assert live.sampling.top_p == config.sampling.top_p
-    served = config.engine is not EngineKind.EMBEDDED
-    assert ("Live has model" in found) == (served and wanted.model is not None)
-    assert served or live.model == wanted.model
+    at_url = wanted.server_url is not None
+    assert ("Live has model" in found) == (at_url and wanted.model is not None)
+    assert at_url or live.model == wanted.model
     assert ("Live has tracing on" in found) == (not config.traced)
     assert ("Live has device" in found) == ("device" in config.options)
     assert ("Live has longest" in found) == (config.sampling.max_tokens > 4096)
