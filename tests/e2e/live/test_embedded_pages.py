@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browsers import settled
+from tests.support.demo_models import DEMO_TARGET, MODELS
 
 pytestmark = pytest.mark.e2e
 
@@ -60,20 +63,20 @@ def chart(page: Page) -> Locator:
 def test_a_new_user_needs_no_server_and_can_cancel(page: Page, bare_url: str) -> None:
     page.goto(bare_url)
     expect(page.get_by_text("no server, no GPU")).to_be_visible(timeout=SLOW_MS)
-    demo_servers = page.get_by_role("button", name="Start the demo servers")
-    expect(demo_servers).to_have_count(0)
+    servers = page.get_by_role("button", name="Start the servers")
+    expect(servers).to_have_count(0)
 
-    settled(page)  # an arm on a demo server offers to load it
+    settled(page)  # an arm on a server offers to load it
     page.get_by_role("button", name="Arms").click()
-    choose(page, "Arm 2", "vLLM demo server")
+    choose(page, "Arm 2", "vLLM, started here")
     settled(page)
     page.get_by_role("combobox", name="Method").nth(1).click()
     expect(page.get_by_role("option", name="ngram")).to_be_visible()
     expect(page.get_by_role("option", name="swift")).to_have_count(0)
     page.keyboard.press("Escape")
-    expect(demo_servers).to_be_visible()
+    expect(servers).to_be_visible()
     choose(page, "Arm 2", "in the app (embedded)")
-    expect(demo_servers).to_have_count(0)
+    expect(servers).to_have_count(0)
     page.keyboard.press("Escape")
 
     longest_answer(page, ENDLESS)
@@ -88,6 +91,33 @@ def test_a_new_user_needs_no_server_and_can_cancel(page: Page, bare_url: str) ->
     run(page, 2)
     expect(page.locator(".badge", has_text="in the app · traced")).to_have_count(2)
     expect(page.locator("[data-part=verdict]")).to_contain_text("equals the baseline")
+
+
+def test_an_own_model_is_one_field(page: Page, bare_url: str, tmp_path: Path) -> None:
+    shutil.copytree(DEMO_TARGET, tmp_path / "own")
+    shutil.copytree(MODELS / "demo-medusa", tmp_path / "own-medusa")
+    page.goto(bare_url)
+    arms = page.get_by_role("button", name="Arms: ")
+    expect(arms).to_contain_text("baseline · eagle3 K 5", timeout=SLOW_MS)
+    type_model(page, tmp_path / "nowhere")
+    expect(page.get_by_text("There is no folder")).to_be_visible(timeout=SLOW_MS)
+    expect(arms).to_contain_text("baseline · eagle3 K 5")  # nothing is lost
+    type_model(page, tmp_path / "own")
+    expect(arms).to_contain_text("baseline · ngram K 5", timeout=SLOW_MS)
+    arms.click()
+    page.get_by_role("combobox", name="Method").nth(1).click()
+    expect(page.get_by_role("option", name="medusa")).to_be_visible()
+    expect(page.get_by_role("option", name="eagle3")).to_have_count(0)
+    page.keyboard.press("Escape")
+    run(page, 2)
+    expect(page.locator(".badge", has_text="traced · own")).to_have_count(2)
+
+
+def type_model(page: Page, path: Path) -> None:
+    settled(page)
+    field = page.get_by_role("combobox", name="Model")
+    field.fill(str(path))
+    field.press("Enter")
 
 
 @pytest.mark.slow
