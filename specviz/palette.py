@@ -18,6 +18,8 @@ RECOVERED, RECOVERED_WORDS = VERMILION, ("#a84900", "#f08a45")
 REJECTED, REJECTED_WORDS = PURPLE, ("#a03d74", "#d68fb6")
 BONUS, BONUS_ON_DARK = BLUE, SKY
 BONUS_WORDS = (BONUS, BONUS_ON_DARK)
+ASIDE, ASIDE_WORDS = "#8f6fd1", ("#6b4bb8", "#b39ae8")
+"""Thinking, tool calls, refusals: output that is not the answer's text."""
 
 # lanes and arms
 BASELINE = GREY
@@ -44,6 +46,7 @@ _VARIABLES = {
     "recovered-text": _on_light_and_dark(RECOVERED_WORDS),
     "bonus-text": _on_light_and_dark(BONUS_WORDS),
     "rejected-text": _on_light_and_dark(REJECTED_WORDS),
+    "aside-text": _on_light_and_dark(ASIDE_WORDS),
     "accent": _on_light_and_dark((BLUE, SKY)),
 }
 

@@ -38,7 +38,9 @@ class Sample:
     step may be rejected: `num_judged_tokens` counts the accepted and rejected ones of all steps,
     None where the engine does not report them and for a chain, where they follow from the steps.
     `totals` are the server's counts for the whole request, None where it has none or the steps say
-    it all. `lanes` is None where the engine does not report how long it drafts and verifies.
+    it all. `lanes` is None where the engine does not report how long it drafts and verifies. `text`
+    is the answer's, `side_text` the output beside it (thinking, tool calls, a refusal); `ttfo_ms`
+    is when the answer's text began, None where it has none.
     """
 
     request_id: str
@@ -58,3 +60,5 @@ class Sample:
     num_judged_tokens: int | None = None
     totals: SpecTotals | None = None
     lanes: LaneTimes | None = None
+    side_text: str = ""
+    ttfo_ms: float | None = None

@@ -48,6 +48,16 @@ class Fidelity(StrEnum):
     INFERRED = "inferred"  # guessed from the sizes of the streamed chunks
 
 
+class Channel(StrEnum):
+    """What an output token is part of."""
+
+    ANSWER = "answer"  # the text of the answer
+    REASONING = "reasoning"  # thinking before it
+    TOOL_CALL = "tool_call"
+    REFUSAL = "refusal"
+    MARKUP = "markup"  # sets the others apart (`<think>`): the server names it and sends no text
+
+
 @dataclass(frozen=True, slots=True)
 class TopToken:
     """One of the target's most probable tokens at a position."""
@@ -97,6 +107,7 @@ class EmittedToken:
     token_id: int | None
     text: str
     origin: Origin
+    channel: Channel = Channel.ANSWER
 
 
 class Lane(StrEnum):
@@ -244,7 +255,13 @@ class Trace:
 
     @property
     def text(self) -> str:
-        return "".join(token.text for token in self.emitted)
+        """The answer's text."""
+        return "".join(token.text for token in self.emitted if token.channel is Channel.ANSWER)
+
+    @property
+    def side_text(self) -> str:
+        """The output beside it: thinking, tool calls, a refusal."""
+        return "".join(token.text for token in self.emitted if token.channel is not Channel.ANSWER)
 
 
 def whole(text: str) -> str:

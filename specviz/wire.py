@@ -12,6 +12,7 @@ from typing import Any
 
 from specviz.trace import (
     Allowed,
+    Channel,
     EmittedToken,
     Event,
     ExtraBytes,
@@ -101,7 +102,13 @@ def _decision_from_dict(data: Mapping[str, Any]) -> TokenDecision:
 
 
 def _emitted_from_dict(data: Mapping[str, Any]) -> EmittedToken:
-    return EmittedToken(**{**data, "origin": Origin(data["origin"])})
+    return EmittedToken(
+        **{
+            **data,
+            "origin": Origin(data["origin"]),
+            "channel": Channel(data.get("channel", Channel.ANSWER)),
+        }
+    )
 
 
 def _span_from_dict(data: Mapping[str, Any]) -> Span:

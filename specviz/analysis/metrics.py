@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from specviz.trace import Fidelity, SpecTotals, Step, Trace, Verdict
+from specviz.trace import Channel, Fidelity, SpecTotals, Step, Trace, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,9 @@ class Metrics:
     1 + accepted / drafts, the recovered or bonus token included, as vLLM counts it.
     `tokens_per_step`: output tokens / engine steps, steps without a draft included.
     `alpha`: accepted / tokens actually judged (a token after a rejection never was).
-    `acceptance_rate_per_pos[i]`: accepted at depth i + 1 / num_drafts, unconditional.
+    `acceptance_rate_per_pos[i]`: accepted at depth i + 1 / num_drafts, unconditional. `ttft_ms` is
+    the time to the first token of any kind, `ttfo_ms` (AIPerf's name) to the first of the answer's
+    text: a thinking model's comes later.
     """
 
     num_steps: int
@@ -38,6 +40,7 @@ class Metrics:
     ttft_ms: float | None
     tpot_ms: float | None
     e2el_ms: float | None
+    ttfo_ms: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; the keys are the field names."""
@@ -78,6 +81,7 @@ def summarise(trace: Trace) -> Metrics:
         ttft_ms=ttft_ms,
         tpot_ms=_tpot_ms(trace.steps, output_tokens, ttft_ms, e2el_ms),
         e2el_ms=e2el_ms,
+        ttfo_ms=_first_of_answer(trace, ttft_ms),
     )
 
 
@@ -137,6 +141,15 @@ def _tpot_ms(
 
 def _first_elapsed(steps: Sequence[Step]) -> float | None:
     return next((step.elapsed_ms for step in steps if step.emitted), None)
+
+
+def _first_of_answer(trace: Trace, ttft_ms: float | None) -> float | None:
+    """A step ends with its last token; the first step's own time is that of the first token."""
+    for step in trace.steps:
+        if any(token.channel is Channel.ANSWER and token.text for token in step.emitted):
+            is_first = step.elapsed_ms == _first_elapsed(trace.steps)
+            return ttft_ms if is_first else step.elapsed_ms
+    return None
 
 
 def _last_elapsed(steps: Sequence[Step]) -> float | None:

@@ -37,6 +37,7 @@ def metrics_of(sample: Sample) -> Metrics:
         # an answer that came in one read has no time between its tokens
         tpot_ms=_ratio(sample.e2el_ms - sample.ttft_ms or None, later),
         e2el_ms=sample.e2el_ms,
+        ttfo_ms=sample.ttfo_ms,
     )
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from specviz import palette
-from specviz.analysis.metrics import summarise
+from specviz.analysis.metrics import Metrics, summarise
 from specviz.analysis.step_time.explanation import explain_step
 from specviz.analysis.step_time.step_time import StepTime, mean_step, step_totals
 from specviz.analysis.text import digits
@@ -31,7 +31,7 @@ from specviz.remote.ingest import RemoteStore
 from specviz.remote.token import secret_for
 from specviz.servers.launch.pool import ServerPool
 from specviz.store import Location, RunSink, StoreBusy, default_location, open_store
-from specviz.trace import Event, Origin, Step, Trace, Verdict, fold
+from specviz.trace import Channel, EmittedToken, Event, Origin, Step, Trace, Verdict, fold
 
 STYLES = {
     Origin.ACCEPTED: f"underline {palette.ACCEPTED}",
@@ -40,6 +40,14 @@ STYLES = {
     Origin.TARGET: "",
     Origin.UNKNOWN: "dim",
 }
+WORDS = {
+    Channel.ANSWER: "answer",
+    Channel.REASONING: "thinking",
+    Channel.TOOL_CALL: "tool call",
+    Channel.REFUSAL: "refusal",
+}
+"""Headings over parts of the output, where it is not all the answer."""
+
 REJECTED = f"strike {palette.REJECTED}"
 
 
@@ -137,6 +145,7 @@ def document(run: Run, trace: Trace) -> dict[str, Any]:
         "k": config.k,
         "fidelity": trace.fidelity.value,
         "text": trace.text,
+        "side_text": trace.side_text,
         "prompt_token_ids": list(trace.prompt_token_ids),
         "token_ids": list(trace.token_ids),
         "finish_reason": trace.finish_reason,
@@ -180,6 +189,7 @@ def _print(run: Run, trace: Trace) -> None:
         "tok/step": digits(metrics.tokens_per_step),
         "tok/s": digits(metrics.output_throughput),
         "TTFT ms": digits(metrics.ttft_ms),
+        **_first_of_answer(metrics),
         "run": run.run_id,
     }
     shown = " · ".join(f"{name} {value or '–'}" for name, value in figures.items())
@@ -189,23 +199,42 @@ def _print(run: Run, trace: Trace) -> None:
         console.print(Text(explain_step(found, drafts=drafts)), style="dim")
 
 
+def _first_of_answer(metrics: Metrics) -> dict[str, str | None]:
+    """The second figure, where the answer's text does not begin with the output."""
+    same = metrics.ttfo_ms == metrics.ttft_ms
+    return {} if same else {"first answer token ms": digits(metrics.ttfo_ms)}
+
+
 def _answer_text(trace: Trace, *, rejected: bool) -> Text:
     """The answer, with its rejected drafts struck through if they are wanted; control characters
     made visible. In a file or a pipe nothing is struck through, so that they would be read as part
     of the answer.
     """
     text = Text()
+    shown = Channel.ANSWER
     for step in trace.steps:
         accepted = [token for token in step.emitted if token.origin is Origin.ACCEPTED]
         rest = step.emitted[len(accepted) :]
         for token in accepted:
-            text.append(_visible(token.text), STYLES[token.origin])
+            shown = _append(text, token, shown)
         for draft in step.drafted:
             if rejected and draft.verdict is Verdict.REJECTED and draft.text:
                 text.append(_visible(draft.text).replace("\n", "⏎"), REJECTED)
         for token in rest:
-            text.append(_visible(token.text), STYLES[token.origin])
+            shown = _append(text, token, shown)
     return text
+
+
+def _append(text: Text, token: EmittedToken, shown: Channel) -> Channel:
+    """Add a token, under a heading where another kind of output than `shown` begins."""
+    channel = token.channel if token.text and token.channel is not Channel.MARKUP else shown
+    if channel is not shown:
+        text.append(
+            f"{'' if text.plain[-1:] in ('', chr(10)) else chr(10)}[{WORDS[channel]}]\n", "dim"
+        )
+    aside = "" if token.channel is Channel.ANSWER else f"italic {palette.ASIDE} "
+    text.append(_visible(token.text), f"{aside}{STYLES[token.origin]}")
+    return channel
 
 
 def _visible(text: str) -> str:

@@ -12,7 +12,7 @@ from specviz.config import Prompt, Run, RunStatus
 from specviz.engines.base import Engine
 from specviz.errors import SpecvizError
 from specviz.store import Recorder, RunSink
-from specviz.trace import Event
+from specviz.trace import Channel, Event, Trace
 
 MAX_REASON = 300
 """Characters of an unexpected error's own words."""
@@ -58,11 +58,32 @@ async def answer(
     except BaseException as error:  # cancelled, or the process is to end
         outcome, stopped = Outcome(RunStatus.CANCELLED, "cancelled"), error
     if recorder is not None:
+        if outcome.status is RunStatus.FINISHED and recorder.trace is not None:
+            outcome = Outcome(RunStatus.FINISHED, why_no_answer(recorder.trace))
         outcome = _ended(recorder.finish, outcome)
     outcome = _ended(partial(sink.finish_run, run.run_id), outcome)
     if stopped is not None:
         raise stopped
     return outcome
+
+
+def why_no_answer(trace: Trace) -> str | None:
+    """A sentence where a finished answer has no text, None where it has.
+
+    A model may end at once, but nobody should take that for a success unseen.
+    """
+    if trace.text:
+        return None
+    channels = {token.channel for token in trace.emitted if token.text}
+    if Channel.REFUSAL in channels:
+        return "The answer has no text: the model refused, in the server's words for a refusal."
+    if Channel.TOOL_CALL in channels:
+        return "The answer has no text: the model called a tool instead."
+    if Channel.REASONING not in channels:
+        return "The answer has no text: the model ended it at once."
+    if trace.finish_reason == "length":
+        return "The answer has no text: thinking used up the output tokens, so allow more of them."
+    return "The answer has no text: the model ended it after thinking."
 
 
 def _ended(finish: Callable[..., None], outcome: Outcome) -> Outcome:

@@ -90,7 +90,7 @@ def test_words_of_the_theme_can_be_read(name: str) -> None:
             assert contrast(colour, ground) >= AA, (colour, ground)
 
 
-@pytest.mark.parametrize("token", ["ACCEPTED", "RECOVERED", "REJECTED", "BONUS"])
+@pytest.mark.parametrize("token", ["ACCEPTED", "RECOVERED", "REJECTED", "BONUS", "ASIDE"])
 def test_words_of_a_token_can_be_read_and_are_the_strip_s_and_the_report_s(token: str) -> None:
     words = getattr(palette, f"{token}_WORDS")
     for colour, ground in zip(words, (LIGHT.background, DARK.background), strict=True):

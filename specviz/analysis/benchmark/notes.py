@@ -31,6 +31,8 @@ def cell_notes(cell: Cell, samples: pd.DataFrame, arm: ArmState) -> tuple[str, .
         disturbed_text([cell]),
         too_few(times),
         _tokens_unknown(samples),
+        _thinking(samples),
+        _no_answer(samples),
         _one_chunk(cell),
         _mixed_categories(cell),
         _counts_missing(cell, samples),
@@ -63,6 +65,28 @@ def _tokens_unknown(samples: pd.DataFrame) -> str | None:
     return (
         f"The server did not report the output tokens of {unknown} of {len(samples)} requests: "
         "no throughput."
+    )
+
+
+def _thinking(samples: pd.DataFrame) -> str | None:
+    """The second figure, where answers begin behind other output."""
+    later = samples.loc[samples["has_side_text"] & samples["ttfo_ms"].notna()]
+    if later.empty:
+        return None
+    return (
+        f"{len(later)} of {len(samples)} requests sent other output before the answer or beside it "
+        f"(thinking, a tool call), which is counted and timed: the first answer token came after "
+        f"{later['ttfo_ms'].median():.3g} ms (median)."
+    )
+
+
+def _no_answer(samples: pd.DataFrame) -> str | None:
+    empty = samples.loc[samples["ttfo_ms"].isna() & samples["has_side_text"]]
+    if empty.empty:
+        return None
+    return (
+        f"{len(empty)} of {len(samples)} answers have no text: all their output was thinking, tool "
+        "calls or refusals. More output tokens may leave room for an answer."
     )
 
 

@@ -86,4 +86,5 @@ def sample_of(trace: Trace, waited_ms: float = 0.0, *, is_chain: bool = True) ->
         is_chain=is_chain,
         num_judged_tokens=None if is_chain else count_judged(drafting),
         lanes=lane_times(trace.steps),
+        ttfo_ms=trace.ttft_ms + waited_ms if trace.text else None,
     )

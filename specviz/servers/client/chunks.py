@@ -5,15 +5,16 @@ A chunk is one engine step, or several when the server merged them, and never "o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from specviz.errors import MalformedReply, StreamBroken
 from specviz.servers import checked
+from specviz.servers.client.deltas import Piece, Starts, finish_of, joined, parts_of
 from specviz.servers.client.steps.running import Totals, read_totals
 from specviz.servers.dialect import Extras
-from specviz.trace import SpecTotals
+from specviz.trace import Channel, SpecTotals
 
 ReadExtras = Callable[[Mapping[str, Any]], Extras]
 """`Dialect.read_extras`."""
@@ -27,7 +28,8 @@ class Chunk:
     is what the chunk says about speculation, for the dialect; `predicted` what OpenAI's own usage
     says about it; `totals` are those of the request up to and with this chunk, where the server
     sends them. `has_news`: it carries anything at all, also what specviz does not read. `problem`:
-    what it says beyond the text is not believed, and why.
+    what it says beyond the text is not believed, and why. `starts`: where in the text which kind of
+    output begins, empty where all of it is the answer's. `failure`: the answer ended with an error.
     """
 
     elapsed_ms: float
@@ -43,34 +45,64 @@ class Chunk:
     totals: Totals | None = None
     has_news: bool = False
     problem: str | None = None
+    starts: Starts = ()
+    failure: str | None = None
 
     @property
     def is_output(self) -> bool:
         """Whether the chunk carries output; the role chunk and the usage chunk do not."""
         return bool(self.text or self.token_ids)
 
+    @property
+    def pieces(self) -> list[Piece]:
+        """The text by the kind of output."""
+        if not self.starts:
+            return [(self.text, Channel.ANSWER)]
+        ends = [*(start for start, _ in self.starts[1:]), len(self.text)]
+        return [
+            (self.text[start:end], channel)
+            for (start, channel), end in zip(self.starts, ends, strict=True)
+        ]
 
-def read_chunk(data: object, elapsed_ms: float, read_extras: ReadExtras) -> Chunk:
-    """Read a chat chunk as it is in the stream.
+    def named(self, texts: Sequence[str], names: Sequence[str]) -> list[Piece]:
+        """`texts`, one part of the text per token, with the kind of each.
 
-    Raises StreamBroken where it has no text to read. What comes with the text may be malformed:
-    it is left out, and `Chunk.problem` says so.
+        A token that the server read as structure has no text: it gets its own, of `names`. The last
+        chunk's token that ends the answer stays without, and part of a character, too.
+        """
+        structured = not self.finish_reason and bool(self.starts or not self.text)
+        pieces, end = list[Piece](), 0
+        for text, name in zip(texts, names, strict=True):
+            channels = [channel for start, channel in self.starts if start <= end]
+            end += len(text)
+            if structured and not text and "\ufffd" not in name:
+                pieces.append((name, Channel.MARKUP))
+            else:
+                pieces.append((text, channels[-1] if channels else Channel.ANSWER))
+        return pieces
+
+
+def read_chunk(
+    body: dict[str, Any], elapsed_ms: float, read_extras: ReadExtras, *, is_first: bool = False
+) -> Chunk:
+    """Read a chat chunk as it is in the stream; one without choices or delta has no text.
+
+    `is_first`: no output came before, so that a whole message in place of a delta is the answer.
+    Raises StreamBroken where its text cannot be read. What comes with the text may be malformed: it
+    is left out, and `Chunk.problem` says so.
     """
     try:
-        body = checked.json_object(data, "a chunk")
-        if "choices" not in body:
-            raise MalformedReply("a chunk without choices")
-        choices = checked.array(body["choices"] or [], "choices")
-        choice = checked.json_object(choices[0], "a choice") if choices else {}
-        delta = checked.json_object(choice.get("delta"), "delta") if choices else {}
-        text = checked.text(delta.get("content") or "", "delta.content")
+        choices = checked.array(body.get("choices") or [], "choices")
+        choice = checked.json_object(next(filter(None, choices), {}), "a choice")
+        delta = checked.json_object(_delta(choice, is_first=is_first), "delta")
+        parts = parts_of(delta)
     except MalformedReply as error:
-        raise StreamBroken(
-            f"The server sent a chunk that is not OpenAI's streaming format ({error}); "
-            "what arrived before it is kept."
-        ) from error
-    beyond = _Beyond(body if len(choices) < 2 else {**body, "choices": [choice]}, read_extras)
-    finish_reason = beyond.read(checked.label, choice.get("finish_reason") or None, "finish_reason")
+        raise not_a_chunk(error) from error
+    text, starts = joined(parts)
+    as_read = [choice] if choice else []
+    beyond = _Beyond(body if choices == as_read else {**body, "choices": as_read}, read_extras)
+    reason, failure = finish_of(choice.get("finish_reason") or delta.get("finish_reason"))
+    finish_reason = beyond.read(checked.label, reason or body.get("finish_reason"), "finish_reason")
     extras = beyond.extras
     chunk = Chunk(
         elapsed_ms,
@@ -83,11 +115,31 @@ def read_chunk(data: object, elapsed_ms: float, read_extras: ReadExtras) -> Chun
         totals=beyond.read(read_totals, extras.totals, "running counts"),
         has_news=bool(text or finish_reason or extras.token_ids)
         or any(value for name, value in delta.items() if name != "role"),
+        starts=starts,
+        failure=failure,
     )
-    if body.get("usage") is not None:  # in one chunk of a stream
-        _take_usage(chunk, beyond, body["usage"])
+    usage = body.get("usage") or choice.get("usage")
+    if usage is not None:  # in one chunk of a stream
+        _take_usage(chunk, beyond, usage)
     chunk.problem = beyond.problem
     return chunk
+
+
+def not_a_chunk(error: MalformedReply) -> StreamBroken:
+    return StreamBroken(
+        f"The server sent a chunk that is not OpenAI's streaming format ({error}); "
+        "what arrived before it is kept."
+    )
+
+
+def _delta(choice: dict[str, Any], *, is_first: bool) -> object:
+    """Where the output of a choice is: also a whole `message`, or `text` as completions have it."""
+    if delta := choice.get("delta"):
+        return delta
+    if is_first and choice.get("message"):
+        return choice["message"]
+    text = None if "delta" in choice else choice.get("text")
+    return {"content": text} if text else {}
 
 
 def _take_usage(chunk: Chunk, beyond: _Beyond, value: object) -> None:
@@ -124,7 +176,14 @@ class _Beyond:
         self.extras = Extras()
         try:
             self.extras = read_extras(body)
-        except (MalformedReply, AttributeError, KeyError, TypeError, ValueError) as error:
+        except (
+            MalformedReply,
+            AttributeError,
+            KeyError,
+            IndexError,
+            TypeError,
+            ValueError,
+        ) as error:
             self._note(error)
 
     def read(self, check: Callable[[Any, str], checked.T], value: object, name: str) -> Any:

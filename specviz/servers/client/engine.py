@@ -21,14 +21,15 @@ from specviz.config import Prompt, Sampling
 from specviz.errors import EngineError, MalformedReply, RequestRefused
 from specviz.methods import Method
 from specviz.servers.client.api_key import api_key
-from specviz.servers.client.characters import Halves
-from specviz.servers.client.chunks import Chunk, read_chunk
+from specviz.servers.client.chunks import Chunk
+from specviz.servers.client.deltas import Piece
 from specviz.servers.client.detokenizer import Detokenizer, cut
-from specviz.servers.client.failures import event_of, not_json, status_error, stream_error
+from specviz.servers.client.failures import not_json, status_error, stream_error
 from specviz.servers.client.limits import MAX_LINE, StreamLimits
 from specviz.servers.client.probe import FoundServer, connecting
+from specviz.servers.client.reader import AnswerReader
 from specviz.servers.client.request import RequestInFlight
-from specviz.servers.client.sse import DONE, Lines, data_of
+from specviz.servers.client.sse import Lines
 from specviz.servers.dialect import Dialect
 from specviz.servers.pages import UNCOMPRESSED, body_of
 from specviz.servers.trace_record import TraceRecord
@@ -97,7 +98,7 @@ class ServerEngine:
         """
         prompt, sampling = Prompt("Hi"), Sampling(max_tokens=1)
         async for chunk in self.chunks(prompt, sampling, "warm-up", time.perf_counter):
-            await self.texts(chunk)
+            await self.pieces(chunk)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -108,25 +109,25 @@ class ServerEngine:
     ) -> AsyncIterator[Chunk]:
         """The answer as checked chunks. Raises an EngineError in the user's words."""
         limits = StreamLimits(sampling.max_tokens, self.stall_timeout_s)
-        halves = Halves()
+        reader = AnswerReader(self.server.dialect.read_extras)
+        broken: EngineError | None = None
         try:
-            async with aclosing(self._events(prompt, sampling, request_id, limits)) as events:
-                async for data in events:
-                    chunk = read_chunk(event_of(data), clock(), self.server.dialect.read_extras)
-                    limits.take(chunk)
-                    for complete in halves.take(chunk):
-                        yield complete
-        except EngineError:
-            for chunk in halves.rest():
-                yield chunk
-            raise
-        for chunk in halves.rest():
+            async with aclosing(self._lines(prompt, sampling, request_id, limits)) as lines:
+                async for line in lines:
+                    for chunk in reader.take(line, clock()):
+                        limits.take(chunk)
+                        yield chunk
+                    if reader.done:
+                        break
+        except EngineError as error:
+            broken = error
+        for chunk in reader.rest(broken):
             yield chunk
 
-    async def _events(
+    async def _lines(
         self, prompt: Prompt, sampling: Sampling, request_id: str, limits: StreamLimits
     ) -> AsyncGenerator[bytes, None]:
-        """The data of every event of the answer, up to `[DONE]`.
+        """The lines of the answer.
 
         openai sends the request; its own reader of events has no limit on their length.
         """
@@ -151,13 +152,8 @@ class ServerEngine:
                         break
                     limits.take_bytes(len(piece))
                     for line in lines.feed(piece):
-                        data = data_of(line)
-                        if data == DONE:
-                            return
-                        if data is not None:
-                            yield data
-                if data := data_of(lines.rest()):  # without the end of its line
-                    yield data
+                        yield line
+                yield lines.rest()  # without the end of its line
         except MalformedReply as error:
             raise not_json() from error
         except openai.APIConnectionError as error:  # around what the connection raised
@@ -182,12 +178,13 @@ class ServerEngine:
         assert trace is not None  # only asked where `traced`
         return trace(self._http, self.server.url, request_id)
 
-    async def texts(self, chunk: Chunk) -> list[str]:
-        """The text of a chunk cut into one part per token."""
+    async def pieces(self, chunk: Chunk) -> list[Piece]:
+        """The output of a chunk cut into one part per token."""
         if not chunk.token_ids:
-            return [chunk.text]
+            return chunk.pieces
         await self._detokenizer.prepare(chunk.token_ids)
-        return cut(chunk.text, [self._detokenizer.text(token) for token in chunk.token_ids])
+        names = [self._detokenizer.text(token) for token in chunk.token_ids]
+        return chunk.named(cut(chunk.text, names), names)
 
     async def decision_texts(self, record: TraceRecord) -> Callable[[int], str]:
         """A function from token id to text that knows every id of the record."""

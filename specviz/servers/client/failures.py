@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx2
 
 from specviz.errors import (
@@ -14,6 +16,13 @@ from specviz.errors import (
 from specviz.servers.checked import excerpt, listed, parsed
 from specviz.servers.client.api_key import wants_key
 from specviz.servers.client.probe import FoundServer
+
+MAX_REASONS = 8
+"""Entries of a list that are looked through for one."""
+
+NO_REASON = "no reason given"
+
+_SAYS = ("error", "message", "msg", "detail", "errors", "error_message", "status_msg", "reason")
 
 
 def stream_error(error: Exception, server: FoundServer, timeout_s: float) -> EngineError:
@@ -33,18 +42,18 @@ def status_error(status: int, body: bytes, server: FoundServer, model: str) -> E
             f"The server redirects requests (status {status}), and a prompt is not sent on to "
             "another address: use the address that it redirects to."
         )
-    if status == 404:
-        return RequestRefused(
-            f"The server does not serve {excerpt(model)!r}: it serves {listed(server.models)}."
-        )
-    if status in (401, 403):
-        return RequestRefused(wants_key(server.url))
+    if status == 404 and model not in server.models:
+        guess = f" It does not serve {excerpt(model)!r}: it serves {listed(server.models)}."
+    else:
+        guess = f" {wants_key(server.url)}" if status == 401 else ""
     if status >= 500:
         return StreamBroken(
             f"The server failed on this request (status {status}: {reason}); "
             "look at its log, and restart it if it has exited."
         )
-    return RequestRefused(f"The server refused the request: {reason}")
+    return RequestRefused(
+        f"The server refused the request (status {status}): {reason.rstrip('.')}.{guess}"
+    )
 
 
 def nothing_answers(server: FoundServer) -> ServerUnreachable:
@@ -75,6 +84,13 @@ def cut_off() -> StreamBroken:
     )
 
 
+def sent_nothing(tokens: int) -> StreamBroken:
+    return StreamBroken(
+        f"The server counts {tokens} output tokens and sent none of them: look at its log, or try "
+        "another version of it."
+    )
+
+
 def too_long(max_tokens: int) -> StreamBroken:
     return StreamBroken(
         f"The server sent far more than the {max_tokens} tokens that were asked for, so the "
@@ -95,24 +111,41 @@ def not_json() -> StreamBroken:
     )
 
 
-def reason_in(body: object) -> str | None:
-    """The server's own sentence in the body of an error, cut if long; None where there is none."""
-    inner = body.get("error", body) if isinstance(body, dict) else None
-    message = inner.get("message") if isinstance(inner, dict) else inner
-    if not isinstance(message, str) or not message.strip():
+def reason_in(body: object, depth: int = 4) -> str | None:
+    """The server's own sentence in what it says of an error, cut if long; None where there is none.
+
+    OpenAI's `{"error": {"message": …}}`, FastAPI's `{"detail": [{"loc": …, "msg": …}]}` and what
+    lies between.
+    """
+    if isinstance(body, str):
+        line = body.strip().partition("\n")[0]
+        return excerpt(line) if line else None
+    inner = body if isinstance(body, list) else []
+    if isinstance(body, dict):
+        inner = [body.get(name) for name in _SAYS]
+    found = (reason_in(one, depth - 1) for one in inner[:MAX_REASONS] if depth)
+    reason = next(filter(None, found), None)
+    if reason and isinstance(body, dict) and isinstance(body.get("loc"), list):
+        return f"{excerpt('.'.join(map(str, body['loc'])))}: {reason}"
+    return reason
+
+
+def error_in(body: dict[str, Any]) -> str | None:
+    """The error that a chunk reports, in the server's words; None where it reports none."""
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    for place in (body, choice):
+        for name in ("error", "errors"):
+            if isinstance(place, dict) and place.get(name):
+                return reason_in(place[name]) or NO_REASON
+    if choices is not None or body.get("usage"):
         return None
-    return excerpt(message.strip().splitlines()[0])
-
-
-def event_of(data: bytes) -> object:
-    """The JSON of one event of a stream. Raises StreamBroken, also where it reports an error."""
-    try:
-        value = parsed(data, "a chunk")
-    except MalformedReply:
-        raise not_json() from None
-    if isinstance(value, dict) and value.get("error"):
-        raise reported_error(reason_in(value) or "no reason given")
-    return value
+    kinds = (body.get("object"), body.get("type"))
+    if "detail" in body or any(str(kind).endswith("error") for kind in kinds):
+        return reason_in(body) or NO_REASON
+    codes = (body.get(name) for name in ("code", "status", "status_code"))
+    failed = any(isinstance(code, int) and code >= 400 for code in codes)
+    return reason_in(body) if failed or isinstance(body.get("code"), str) else None
 
 
 def _reason(body: bytes) -> str:
@@ -122,4 +155,4 @@ def _reason(body: bytes) -> str:
     except MalformedReply:
         reason = None
     start = body[:2000].decode(errors="replace").strip().partition("\n")[0]
-    return reason or excerpt(start, 200) or "no reason given"
+    return reason or excerpt(start, 200) or NO_REASON

@@ -18,7 +18,7 @@ from specviz.methods import Method, record_of
 from specviz.servers.checked import excerpt
 from specviz.servers.client.arrivals import Arrivals
 from specviz.servers.client.chunks import Chunk
-from specviz.servers.client.failures import cut_off
+from specviz.servers.client.deltas import Piece
 from specviz.servers.client.late_ids import with_ids
 from specviz.servers.client.limits import most_tokens
 from specviz.servers.client.probe import FoundServer
@@ -63,8 +63,8 @@ class AnswerSource(Protocol):
         """The plugin's records of a request, as they are written, checked."""
         ...
 
-    async def texts(self, chunk: Chunk) -> list[str]:
-        """The text of a chunk cut into one part per token."""
+    async def pieces(self, chunk: Chunk) -> list[Piece]:
+        """The output of a chunk cut into one part per token."""
         ...
 
     async def decision_texts(self, record: TraceRecord) -> Callable[[int], str]:
@@ -120,8 +120,6 @@ class RequestInFlight:
             async with aclosing(self._steps(self.arrivals, traced)) as steps:
                 async for step in steps:
                     yield step
-            if self.finish_reason is None:
-                raise cut_off()
         except (Exception, asyncio.CancelledError):
             if self.position < len(self.tape.tokens):
                 yield self._unlabelled()
@@ -208,9 +206,9 @@ class RequestInFlight:
             self.spec.append(chunk.spec)
         if chunk.finish_reason:
             self.ended_ms = chunk.elapsed_ms
-        texts = await self.source.texts(chunk) if chunk.is_output else []
-        if texts := in_tokens(texts, chunk, len(self.tape.tokens)):
-            self.tape.add(chunk, texts)
+        pieces = await self.source.pieces(chunk) if chunk.is_output else []
+        if pieces := in_tokens(pieces, chunk, len(self.tape.tokens)):
+            self.tape.add(chunk, pieces)
             if chunk.token_ids is None:
                 self.unnamed.append(chunk)
 
@@ -225,7 +223,7 @@ class RequestInFlight:
             return False
         self.tape = TokenTape()
         for chunk in chunks:
-            self.tape.add(chunk, await self.source.texts(chunk))
+            self.tape.add(chunk, await self.source.pieces(chunk))
         return True
 
     async def _traced_steps(self) -> AsyncIterator[Step]:

@@ -16,22 +16,26 @@ Read = tuple[float, bytes]
 DONE = b"[DONE]"
 
 
-def events(reads: Sequence[Read]) -> Iterator[Read]:
-    """Each event's data and when its line was complete; comments and other fields are left out."""
+def lines_of(reads: Sequence[Read]) -> Iterator[Read]:
+    """Each line and when it was complete."""
     ends = list(accumulate(len(piece) for _, piece in reads))
     end = read = 0
     for line in b"".join(piece for _, piece in reads).splitlines(keepends=True):
         end += len(line)
         while ends[read] < end:
             read += 1
-        data = data_of(line)
-        if data is not None:
-            yield reads[read][0], data
+        yield reads[read][0], line
 
 
-def data_of(line: bytes) -> bytes | None:
-    """The data of an event's line; None for comments, other fields and what separates events."""
-    return line[5:].strip() if line.startswith(b"data:") else None
+def field_of(line: bytes) -> tuple[bytes, bytes]:
+    """The name of a line's field and its value, both empty for comments and between events.
+
+    A line of JSON is taken for data: an answer that is no stream, as some proxies send errors.
+    """
+    if line.startswith(b"{"):
+        return b"", line.strip()
+    name, _, value = line.partition(b":")
+    return name.strip(), value.strip()
 
 
 class Lines:

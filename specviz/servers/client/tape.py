@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from specviz.servers.client.chunks import Chunk
-from specviz.trace import EmittedToken, Origin, Verdict
+from specviz.servers.client.deltas import Piece
+from specviz.trace import Channel, EmittedToken, Origin, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class TapedToken:
     token_id: int | None
     text: str
     elapsed_ms: float
+    channel: Channel
 
 
 @dataclass(slots=True)
@@ -30,18 +32,18 @@ class TokenTape:
     tokens: list[TapedToken] = field(default_factory=list)
     chunk_sizes: list[int] = field(default_factory=list)
 
-    def add(self, chunk: Chunk, texts: Sequence[str]) -> None:
-        """Append a chunk; `texts` holds one part of its text per token."""
-        ids: Sequence[int | None] = chunk.token_ids if chunk.token_ids else [None] * len(texts)
-        for token_id, text in zip(ids, texts, strict=True):
-            self.tokens.append(TapedToken(token_id, text, chunk.elapsed_ms))
-        self.chunk_sizes.append(len(texts))
+    def add(self, chunk: Chunk, pieces: Sequence[Piece]) -> None:
+        """Append a chunk; `pieces` holds one part of its output per token."""
+        ids: Sequence[int | None] = chunk.token_ids if chunk.token_ids else [None] * len(pieces)
+        for token_id, (text, channel) in zip(ids, pieces, strict=True):
+            self.tokens.append(TapedToken(token_id, text, chunk.elapsed_ms, channel))
+        self.chunk_sizes.append(len(pieces))
 
     def emitted(self, start: int, origins: Sequence[Origin]) -> tuple[EmittedToken, ...]:
         """The tokens from `start` on with these origins, as far as they were received."""
         window = self.tokens[start : start + len(origins)]
         return tuple(
-            EmittedToken(start + offset, token.token_id, token.text, origins[offset])
+            EmittedToken(start + offset, token.token_id, token.text, origins[offset], token.channel)
             for offset, token in enumerate(window)
         )
 

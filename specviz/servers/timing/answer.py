@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from specviz.errors import MalformedReply, StreamBroken
+from specviz.errors import EngineError, MalformedReply, StreamBroken
 from specviz.sample import Sample
 from specviz.servers.capabilities import Capabilities
-from specviz.servers.client.characters import Halves
-from specviz.servers.client.chunks import Chunk, read_chunk
-from specviz.servers.client.failures import event_of, too_long
+from specviz.servers.client.chunks import Chunk
+from specviz.servers.client.deltas import Piece, text_of
+from specviz.servers.client.failures import too_long
 from specviz.servers.client.late_ids import with_ids
 from specviz.servers.client.limits import most_chunks
+from specviz.servers.client.reader import AnswerReader
 from specviz.servers.client.reported import counts_of, totals_of
-from specviz.servers.client.sse import DONE, Read, events
+from specviz.servers.client.sse import Read, lines_of
 from specviz.servers.client.steps.running import MAX_MERGED, Totals, steps_counted
 from specviz.servers.dialect import Dialect, SpecCounts
 from specviz.trace import Fidelity, SpecTotals
@@ -23,21 +24,20 @@ from specviz.trace import Fidelity, SpecTotals
 
 @dataclass(slots=True)
 class Answer:
-    """A stream as read. `chunks` are those with tokens, `texts` all text; `done`: the server sent
-    `[DONE]`.
+    """A stream as read: `chunks` are those with tokens, `pieces` all text by its kind.
 
-    `finish_reason` is None until the server reports why the answer ended, at `finished_ms`.
+    The answer's own text began at `ttfo_ms`; `finish_reason` is why it ended, at `finished_ms`.
     """
 
     chunks: list[Chunk] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
+    ttfo_ms: float | None = None
     finish_reason: str | None = None
     finished_ms: float = 0.0
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     counts: SpecCounts | None = None
     totals: SpecTotals | None = None
-    done: bool = False
 
 
 def read_answer(
@@ -46,31 +46,25 @@ def read_answer(
     dialect: Dialect,
     capabilities: Capabilities | None = None,
     k: int | None = None,
+    broken: EngineError | None = None,
 ) -> Answer:
     """Read what arrived of a stream; times count from `sent_s`, `k` bounds a draft.
 
-    Raises StreamBroken where the server reported an error or sent what is not a chunk.
+    Raises what the live client's reader raises, and `broken`, which ended the stream, where the
+    answer was not whole by then.
     """
-    answer, halves, spec, running = Answer(), Halves(), list[object](), list[Totals]()
+    answer, spec, running = Answer(), list[object](), list[Totals]()
     capabilities = capabilities or Capabilities()
     predicted: SpecTotals | None = None
     output_ids: tuple[int, ...] = ()
-    for arrived_s, data in events(reads):
-        if data == DONE:
-            answer.done = True
-            break
-        elapsed_ms = (arrived_s - sent_s) * 1000
-        chunk = read_chunk(event_of(data), elapsed_ms, dialect.read_extras)
-        for complete in halves.take(chunk):
-            _take(answer, complete)
+    for chunk in _chunks(reads, sent_s, dialect, broken):
+        _take(answer, chunk)
         if chunk.spec is not None:
             spec.append(chunk.spec)
         if chunk.totals is not None:
             running.append(chunk.totals)
         predicted = chunk.predicted or predicted
         output_ids = chunk.output_ids or output_ids
-    for complete in halves.rest():
-        _take(answer, complete)
     if output_ids and all(chunk.token_ids is None for chunk in answer.chunks):
         named = with_ids(answer.chunks, output_ids, answer.completion_tokens, answer.finished_ms)
         answer.chunks = named or answer.chunks
@@ -78,6 +72,15 @@ def read_answer(
     if answer.counts is None:
         answer.totals = _totals(spec, predicted, dialect, capabilities)
     return answer
+
+
+def _chunks(
+    reads: Sequence[Read], sent_s: float, dialect: Dialect, broken: EngineError | None
+) -> Iterator[Chunk]:
+    reader = AnswerReader(dialect.read_extras)
+    for arrived_s, line in lines_of(reads):
+        yield from reader.take(line, (arrived_s - sent_s) * 1000)
+    yield from reader.rest(broken)
 
 
 def last_news_s(reads: Sequence[Read], sent_s: float, max_tokens: int, dialect: Dialect) -> float:
@@ -89,19 +92,18 @@ def last_news_s(reads: Sequence[Read], sent_s: float, max_tokens: int, dialect: 
         raise too_long(max_tokens)
     size = 8
     while True:
-        for arrived_s, data in reversed(list(events(reads[-size:]))):  # the first may be cut
-            if _has_news(data, dialect):
+        for arrived_s, line in reversed(list(lines_of(reads[-size:]))):  # the first may be cut
+            if _has_news(line, dialect):
                 return arrived_s
         if size >= len(reads):
             return sent_s
         size *= 8
 
 
-def _has_news(data: bytes, dialect: Dialect) -> bool:
-    if data == DONE:
-        return True
+def _has_news(line: bytes, dialect: Dialect) -> bool:
+    reader = AnswerReader(dialect.read_extras)
     try:
-        return read_chunk(event_of(data), 0.0, dialect.read_extras).has_news
+        return any(chunk.has_news for chunk in reader.take(line, 0.0)) or reader.done
     except StreamBroken:
         return False
 
@@ -152,7 +154,9 @@ def sample_of(answer: Answer, request_id: str, *, speculates: bool | None) -> Sa
     return Sample(
         request_id=request_id,
         fidelity=Fidelity.COUNTED if counted else Fidelity.INFERRED,
-        text="".join(answer.texts),
+        text=text_of(answer.pieces),
+        side_text=text_of(answer.pieces, beside=True),
+        ttfo_ms=answer.ttfo_ms,
         finish_reason=answer.finish_reason or "",
         ttft_ms=chunks[0].elapsed_ms if chunks else answer.finished_ms,
         e2el_ms=chunks[-1].elapsed_ms if chunks else answer.finished_ms,
@@ -177,7 +181,9 @@ def _counted_tokens(chunks: Sequence[Chunk]) -> tuple[int, ...]:
 
 def _take(answer: Answer, chunk: Chunk) -> None:
     if chunk.text:
-        answer.texts.append(chunk.text)
+        answer.pieces += chunk.pieces
+        if answer.ttfo_ms is None and text_of(chunk.pieces):
+            answer.ttfo_ms = chunk.elapsed_ms
     if chunk.text if chunk.token_ids is None else chunk.token_ids:
         answer.chunks.append(chunk)
     if chunk.finish_reason:

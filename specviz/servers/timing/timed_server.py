@@ -28,7 +28,6 @@ from specviz.servers.client.engine import (
 )
 from specviz.servers.client.failures import (
     connection_broke,
-    cut_off,
     nothing_answers,
     stalled,
     status_error,
@@ -104,11 +103,10 @@ class TimedServer:
         if status != 200:
             answered = b"".join(piece for _, piece in reads)
             raise status_error(status, answered, self.server, self.model)
-        answer = read_answer(reads, sent_s, self.server.dialect, self.server.capabilities, self.k)
-        if failure is not None and not answer.done:
-            raise failure
-        if answer.finish_reason is None:
-            raise cut_off()
+        server = self.server
+        answer = read_answer(
+            reads, sent_s, server.dialect, server.capabilities, self.k, broken=failure
+        )
         return sample_of(answer, request_id, speculates=self.server.capabilities.speculates)
 
     async def counters(self) -> SpecCounters | None:

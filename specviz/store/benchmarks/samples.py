@@ -34,6 +34,7 @@ _FIGURES = pa.schema(
         ("ttft_ms", pa.float64()),
         ("tpot_ms", pa.float64()),
         ("e2el_ms", pa.float64()),
+        ("ttfo_ms", pa.float64()),
     ]
 )
 REQUESTS = pa.schema(
@@ -50,6 +51,7 @@ REQUESTS = pa.schema(
         ("fidelity", pa.string()),
         ("finish_reason", pa.string()),
         ("output_text", pa.string()),
+        ("side_text", pa.string()),
         *_FIGURES,
     ]
 )
@@ -95,7 +97,8 @@ def insert_samples(
 
 def check_texts(row: SampleRow) -> None:
     """Raise StoreError for half a surrogate pair, which no table can hold."""
-    answer = (row.sample.text, row.sample.finish_reason) if row.sample else ()
+    sample = row.sample
+    answer = (sample.text, sample.side_text, sample.finish_reason) if sample else ()
     with as_store_error("The request could not be saved"):
         for text in (row.prompt.text, row.error or "", *answer):
             text.encode()
@@ -120,6 +123,7 @@ def _request(request_id: str, row: SampleRow) -> Row:
             "fidelity": sample.fidelity.value,
             "finish_reason": sample.finish_reason,
             "output_text": sample.text,
+            "side_text": sample.side_text or None,
             **{name: getattr(metrics, name) for name in _METRICS},
         }
     return values

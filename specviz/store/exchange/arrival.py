@@ -33,7 +33,7 @@ from specviz.store.saved import SHELVES, Shelf
 Ids = dict[RowOwner, list[str]]
 
 _REQUESTS = (
-    "SELECT * REPLACE (NULL AS output_text) FROM requests "
+    "SELECT * REPLACE (NULL AS output_text, NULL AS side_text) FROM requests "
     "WHERE run_id IN (SELECT unnest(?::VARCHAR[]))"
 )
 """Without the answers: all of them may be more than fits into memory, and any text can be read."""

@@ -8,7 +8,7 @@ from specviz.config import RunStatus
 from specviz.errors import UsageError
 from specviz.store.exchange.exported_tables import HEADS, ExportedTable, RowOwner
 from specviz.store.exchange.staging import Staged, tables_in
-from specviz.trace import Lane, Origin, Verdict
+from specviz.trace import Channel, Lane, Origin, Verdict
 
 _WORDS = (
     ("decisions", "verdict", "SELECT DISTINCT verdict FROM new_decisions", tuple(Verdict)),
@@ -16,11 +16,14 @@ _WORDS = (
      "(SELECT unnest(emitted) AS token FROM new_steps)", tuple(Origin)),
     ("steps", "spans", "SELECT DISTINCT span.lane FROM "
      "(SELECT unnest(spans) AS span FROM new_steps)", tuple(Lane)),
+    ("steps", "channels", "SELECT DISTINCT unnest(CASE WHEN len(channels) = len(emitted) "
+     "THEN channels ELSE ['not one per token'] END) FROM new_steps WHERE channels IS NOT NULL",
+     tuple(Channel)),
 )  # fmt: skip
 """Table, column, query for its values, and the values that can be read again."""
 
 _NUMBERS = {
-    "requests": ("ttft_ms", "e2el_ms"),
+    "requests": ("ttft_ms", "e2el_ms", "ttfo_ms"),
     "steps": ("elapsed_ms", "draft_ms", "verify_ms", "wall_ms"),
     "decisions": ("draft_prob", "target_prob", "accept_prob", "u"),
 }

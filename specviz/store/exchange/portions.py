@@ -16,7 +16,8 @@ IN_PORTIONS = ("requests", "steps", "decisions")
 BYTES_AT_ONCE = 64 * 1024 * 1024
 
 _BYTES = (
-    "strlen(prompt) + 2 * coalesce(strlen(output_text), 0)"  # of the steps, too
+    "strlen(prompt) + 2 * coalesce(strlen(output_text), 0) "
+    "+ 2 * coalesce(strlen(side_text), 0)"  # of the steps, too
     " + 50::BIGINT * coalesce(output_tokens, 0) + 200::BIGINT * coalesce(num_draft_tokens, 0)"
 )
 """Roughly what a request's rows take: in DuckDB a token takes 50 bytes, a decision 200."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from specviz.trace import EmittedToken, Span, Step, TokenDecision, whole
+from specviz.trace import Channel, EmittedToken, Span, Step, TokenDecision, whole
 
 Row = dict[str, Any]
 
@@ -43,6 +43,7 @@ STEPS = pa.schema(
         ("skipped_layers", pa.list_(pa.string())),
         ("matched_tokens", pa.int32()),
         ("allowed", _ALLOWED),
+        ("channels", pa.list_(pa.string())),
     ]
 )
 DECISIONS = pa.schema(
@@ -84,6 +85,7 @@ def step_table(request_id: str, started_at: datetime, steps: Sequence[Step]) -> 
             "skipped_layers": step.skipped_layers,
             "matched_tokens": step.matched_tokens,
             "allowed": step.allowed and asdict(step.allowed),
+            "channels": _channels(step.emitted),
         }
         for step in steps
     ]
@@ -119,6 +121,12 @@ def _emitted(token: EmittedToken) -> Row:
         "text": whole(token.text),
         "origin": token.origin.value,
     }
+
+
+def _channels(emitted: Sequence[EmittedToken]) -> list[str] | None:
+    if all(token.channel is Channel.ANSWER for token in emitted):
+        return None
+    return [token.channel.value for token in emitted]
 
 
 def _decision(token: TokenDecision) -> Row:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from itertools import repeat
 from operator import itemgetter
 from typing import Any
 
@@ -18,6 +19,7 @@ from specviz.errors import StoreError
 from specviz.methods import Method
 from specviz.trace import (
     Allowed,
+    Channel,
     EmittedToken,
     ExtraBytes,
     Fidelity,
@@ -37,6 +39,7 @@ PROMPT_START_CHARS = 80
 # ten times as fast as calling the enum, and a trace has thousands
 _VERDICTS = {verdict.value: verdict for verdict in Verdict}
 _ORIGINS = {origin.value: origin for origin in Origin}
+_CHANNELS = {channel.value: channel for channel in Channel}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class RequestRow:
     ttft_ms: float | None
     e2el_ms: float | None
     output_text: str | None
+    side_text: str | None
     metrics: Metrics | None
     extra_bytes: ExtraBytes | None = None
 
@@ -131,7 +135,8 @@ def count_requests(cursor: DuckDBPyConnection, run_id: str) -> int:
 def read_trace(cursor: DuckDBPyConnection, request_id: str) -> Trace:
     """Raises StoreError if there is no such request or it never started."""
     cursor.execute(
-        "SELECT * EXCLUDE (prompt, output_text) FROM requests WHERE request_id = ?", [request_id]
+        "SELECT * EXCLUDE (prompt, output_text, side_text) FROM requests WHERE request_id = ?",
+        [request_id],
     )
     row = next(rows_of(cursor), None)
     if row is None:
@@ -188,7 +193,9 @@ def _steps(cursor: DuckDBPyConnection, request_id: str, started_at: datetime) ->
             index=row["step_index"],
             elapsed_ms=row["elapsed_ms"],
             drafted=tuple(drafted[row["step_index"]]),
-            emitted=tuple(_emitted(token) for token in row["emitted"]),
+            emitted=tuple(
+                map(_emitted, row["emitted"], row["channels"] or repeat(Channel.ANSWER.value))
+            ),
             draft_ms=row["draft_ms"],
             verify_ms=row["verify_ms"],
             wall_ms=row["wall_ms"],
@@ -221,8 +228,10 @@ def _decision(row: dict[str, Any]) -> TokenDecision:
     return TokenDecision(verdict=_VERDICTS[row.pop("verdict")], target_top=top, **row)
 
 
-def _emitted(token: dict[str, Any]) -> EmittedToken:
-    return EmittedToken(**{**token, "origin": _ORIGINS[token["origin"]]})
+def _emitted(token: dict[str, Any], channel: str) -> EmittedToken:
+    return EmittedToken(
+        **{**token, "origin": _ORIGINS[token["origin"]], "channel": _CHANNELS[channel]}
+    )
 
 
 def _span(span: dict[str, Any]) -> Span:
@@ -295,6 +304,7 @@ def request_of(row: Mapping[str, Any]) -> RequestRow:
         ttft_ms=row["ttft_ms"],
         e2el_ms=row["e2el_ms"],
         output_text=row["output_text"],
+        side_text=row["side_text"],
         metrics=_metrics(row) if row["num_steps"] is not None else None,
         extra_bytes=_extra_bytes(row),
     )

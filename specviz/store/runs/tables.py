@@ -135,6 +135,7 @@ def end_row(trace: Trace | None, status: RunStatus, error: str | None) -> Row:
             "prompt_token_ids": list(trace.prompt_token_ids),
             "finish_reason": trace.finish_reason,
             "output_text": whole(trace.text),
+            "side_text": whole(trace.side_text) or None,
             **_extra_bytes(trace),
             **_figures(trace, summarise(trace)),
         }

@@ -18,9 +18,10 @@ export function rawTextOf(node) {
   return rawTexts.get(node) ?? node.data;
 }
 
-/** A token of the output. */
+/** A token of the output; thinking, tool calls and refusals are set apart from the answer. */
 export function emittedElement(token, about) {
-  const node = element("span", "tok");
+  const isAside = (token.channel ?? "answer") !== "answer"; // older recordings have none
+  const node = element("span", isAside ? "tok aside" : "tok");
   facts.set(node, about);
   if (token.text.includes("\n")) appendLines(node, token);
   else fillBox(node, token.text, token.origin);

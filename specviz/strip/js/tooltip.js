@@ -4,7 +4,7 @@ import { element } from "./dom.js";
 import { draftedOf } from "./model.js";
 import { formatMs, formatProbability, visibleText } from "./text.js";
 import { factsOf } from "./token.js";
-import { UNNAMED, VERDICT_WORDS, originWords, ruleWords } from "./words.js";
+import { UNNAMED, VERDICT_WORDS, channelWords, originWords, ruleWords } from "./words.js";
 
 const GAP_PX = 8;
 
@@ -55,6 +55,7 @@ function emittedContent({ arm, step, index, nth }) {
     headline(token.text === "" ? "part of a character" : visibleText(token.text), token.origin),
     element("p", "", originWords(step, token)),
     rows([
+      ["kind", channelWords(token)],
       ["token id", token.token_id ?? "not reported by the server"],
       ["position", token.position],
       ...judgementRows(arm, step, drafted),

@@ -11,6 +11,18 @@ const ORIGIN_WORDS = {
   unknown: "unknown: the server does not say where it came from",
 };
 
+const CHANNEL_WORDS = {
+  reasoning: "thinking: output beside the answer's text",
+  tool_call: "part of a tool call",
+  refusal: "part of a refusal",
+  markup: "structure: the server sends no text for it",
+};
+
+/** What an emitted token is part of; null for the answer's text. */
+export function channelWords(token) {
+  return CHANNEL_WORDS[token.channel] ?? null;
+}
+
 const NOT_REPORTED = "the server does not report what was drafted in this step";
 export const NOTHING_REPORTED = `T${NOT_REPORTED.slice(1)}`;
 const GUESSED = `most likely accepted, by the size of the chunk: ${NOT_REPORTED}`;

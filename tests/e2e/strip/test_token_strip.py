@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -43,6 +45,24 @@ def test_a_copy_is_exactly_the_output(drawn: Opener, name: str) -> None:
     assert handed_over(page, pane) == expected
     if "\0" not in expected:
         assert copied(page, pane) == expected
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_thinking_is_set_apart_from_the_answer(
+    drawn: Opener, scheme: Literal["light", "dark"]
+) -> None:
+    page = drawn("thinking")
+    page.emulate_media(color_scheme=scheme)
+    looks = page.locator(".legend .aside, .text .tok").evaluate_all(
+        "all => all.map((one) => one.querySelector('.box') ?? one)"
+        ".map((one) => getComputedStyle(one)).map((style) => [style.fontStyle, style.color])"
+    )
+    page.emulate_media(color_scheme=None)
+    markup, thought, answer, legend = looks
+    assert markup == thought == legend
+    assert legend[0] == "italic" and answer[0] == "normal" and legend[1] != answer[1]
+    page.locator(".text .tok").nth(1).hover()
+    expect(page.locator("[data-part=tip]")).to_contain_text("thinking: output beside the answer")
 
 
 def test_model_text_is_never_markup(drawn: Opener) -> None:

@@ -52,7 +52,7 @@ def request(arm_index: int = 0, prompt_index: int = 0, **columns: Any) -> dict[s
         **dict(
             per_step_accepted=None, per_step_drafted=None, is_chain=True, num_judged_tokens=None
         ),
-        **dict(num_steps=10, first_tokens=1),
+        **dict(num_steps=10, first_tokens=1, ttfo_ms=10.0, has_side_text=False),
         **dict(draft_ms=None, overlapped_draft_ms=None, verify_ms=None),
         "num_drafts": 0 if accepted is None else len(accepted),
         "num_draft_tokens": 0 if drafted is None else sum(drafted),
@@ -64,7 +64,7 @@ def request(arm_index: int = 0, prompt_index: int = 0, **columns: Any) -> dict[s
 def failed(arm_index: int = 0, prompt_index: int = 0, **columns: Any) -> dict[str, Any]:
     """A row without figures."""
     names = "sent_ms queue_ms ttft_ms tpot_ms e2el_ms output_tokens output_hash chunk_ms".split()
-    names += ["num_steps", "first_tokens"]
+    names += ["num_steps", "first_tokens", "ttfo_ms"]
     counts = "num_drafts num_draft_tokens num_accepted_tokens".split()
     nothing = dict.fromkeys([*names, *counts])
     return request(arm_index, prompt_index, **{**nothing, "status": "failed", **columns})

@@ -19,6 +19,7 @@ from specviz.store.history.history import read_history
 from specviz.store.history.line import Kind
 from specviz.trace import (
     ROOT,
+    Channel,
     EmittedToken,
     Event,
     ExtraBytes,
@@ -152,6 +153,7 @@ emitted_tokens = st.builds(
     st.none() | token_ids,
     texts,
     st.sampled_from(Origin),
+    st.just(Channel.ANSWER) | st.sampled_from(Channel),
 )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from specviz.trace import (
+    Channel,
     EmittedToken,
     Event,
     Fidelity,
@@ -131,6 +132,16 @@ def characters() -> list[Arm]:
     return [arm("half", "half characters", request(steps, Fidelity.INFERRED))]
 
 
+def thinking() -> list[Arm]:
+    """Thinking in front of the answer, as servers of thinking models report it."""
+    said = [("<think>", Channel.MARKUP), ("Hm", Channel.REASONING), ("Yes", Channel.ANSWER)]
+    steps = [
+        Step(n, 40.0 * (n + 1), (), (EmittedToken(n, n, text, Origin.TARGET, channel),))
+        for n, (text, channel) in enumerate(said)
+    ]
+    return [arm("thinking", "a thinking model", request(steps))]
+
+
 def tree() -> list[Arm]:
     return [arm("tree", "medusa · K 3", request(tree_steps(pieces(CODE))), k=3)]
 
@@ -200,8 +211,8 @@ def uniform() -> list[Arm]:
 SCENARIOS: dict[str, Callable[[], list[Arm]]] = {
     function.__name__: function
     for function in (
-        three_arms, four_arms, hostile, characters, tree, siblings, typical, counted, revised,
-        failed, long_run, uniform,
+        three_arms, four_arms, hostile, characters, thinking, tree, siblings, typical, counted,
+        revised, failed, long_run, uniform,
     )
 }  # fmt: skip
 

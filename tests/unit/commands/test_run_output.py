@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from specviz.commands import single_run
 from specviz.config import Run
 from specviz.paths import DATA
 from specviz.store import recording_from_dict
-from specviz.trace import Trace, Verdict, fold
+from specviz.trace import Channel, EmittedToken, Origin, Step, Trace, Verdict, fold
 
 STRUCK = "\x1b[9;"
 
@@ -35,6 +36,24 @@ def test_a_file_has_the_answer_and_nothing_that_was_rejected(
     judged = [token.verdict for step in trace.steps for token in step.drafted]
     assert Verdict.REJECTED in judged
     assert printed(recorded, capsys).startswith(f"{trace.text}\n\nngram · K 5")
+
+
+def test_thinking_stands_under_a_heading_of_its_own(
+    recorded: tuple[Run, Trace], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, trace = recorded
+    said = [("<think>", Channel.MARKUP), ("Hm.", Channel.REASONING), ("Yes", Channel.ANSWER)]
+    steps = tuple(
+        Step(n, 40.0 * (n + 1), (), (EmittedToken(n, n, text, Origin.TARGET, channel),))
+        for n, (text, channel) in enumerate(said)
+    )
+    thought = replace(trace, steps=steps, ttft_ms=40.0, e2el_ms=120.0)
+    out = printed((run, thought), capsys)
+    assert out.startswith("<think>\n[thinking]\nHm.\n[answer]\nYes\n\n")
+    assert "TTFT ms 40.0 · first answer token ms 120" in out
+    document = single_run.document(run, thought)
+    assert (document["text"], document["side_text"]) == ("Yes", "<think>Hm.")
+    assert document["steps"][1]["emitted"][0]["channel"] == "reasoning"
 
 
 def test_a_terminal_has_rejected_tokens_struck_through(

@@ -9,7 +9,7 @@ from specviz.servers.client.chunks import Chunk
 from specviz.servers.client.steps.counted import counted_steps
 from specviz.servers.client.tape import TokenTape, origins_of_step
 from specviz.servers.dialect import SpecCounts
-from specviz.trace import Origin, Verdict
+from specviz.trace import Channel, Origin, Verdict
 
 K = 4
 Spec = tuple[int, int]  # drafted, accepted; (0, 0) is a step without a draft
@@ -31,7 +31,7 @@ def simulate(steps: list[Spec], cut: int, merge: bool = False) -> tuple[TokenTap
     token_id = 0
     for number, size in enumerate(sizes):
         ids = tuple(range(token_id, token_id + size))
-        tape.add(Chunk(float(number), token_ids=ids), ["x"] * size)
+        tape.add(Chunk(float(number), token_ids=ids), [("x", Channel.ANSWER)] * size)
         token_id += size
     return tape, [origin for origins in truth for origin in origins]
 

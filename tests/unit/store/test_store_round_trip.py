@@ -60,6 +60,7 @@ def test_any_trace_is_read_as_it_was_written(
     assert shared_store.read(read_trace, trace.request_id) == trace
     (row,) = shared_store.read(read_requests, run.run_id)
     assert (row.prompt, row.output_text) == (prompt, trace.text)
+    assert (row.side_text or "") == trace.side_text
 
 
 @many

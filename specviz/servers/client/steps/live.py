@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from specviz.errors import MalformedReply
 from specviz.servers.client.chunks import Chunk
+from specviz.servers.client.deltas import Piece
 from specviz.servers.client.steps.counted import counted_step
 from specviz.servers.client.steps.running import (
     MAX_MERGED,
@@ -15,7 +16,7 @@ from specviz.servers.client.steps.running import (
     RunningSteps,
 )
 from specviz.servers.client.tape import TokenTape
-from specviz.trace import Step
+from specviz.trace import Channel, Step
 
 
 class LiveCounts:
@@ -67,13 +68,16 @@ class LiveCounts:
             self._position += step.emitted
 
 
-def in_tokens(texts: Sequence[str], chunk: Chunk, before: int) -> list[str]:
-    """A chunk's text as one part per token, where the server counts tokens and sends no ids.
+def in_tokens(pieces: Sequence[Piece], chunk: Chunk, before: int) -> list[Piece]:
+    """A chunk's output as one part per token, where the server counts tokens and sends no ids.
 
     What it held back came without a text of its own: the text is the last token's. Tokens without
     any text, such as the one that ends the answer, are empty. `before`: how many had come.
     """
     if chunk.totals is None or chunk.token_ids is not None:
-        return list(texts)
-    silent = chunk.totals.tokens - before - len(texts)
-    return [*[""] * silent, *texts] if 0 < silent < MAX_MERGED else list(texts)
+        return list(pieces)
+    silent = chunk.totals.tokens - before - len(pieces)
+    if not 0 < silent < MAX_MERGED:
+        return list(pieces)
+    channel = pieces[0][1] if pieces else Channel.ANSWER
+    return [*[("", channel)] * silent, *pieces]

@@ -131,6 +131,17 @@ def test_the_notes_name_what_limits_the_figures() -> None:
     )
 
 
+def test_thinking_has_a_second_figure_and_answers_without_text_are_told() -> None:
+    thought = [request(1, at, has_side_text=True, ttfo_ms=80.0 + at) for at in range(3)]
+    empty = request(1, 3, has_side_text=True, ttfo_ms=None)
+    (cell,) = results([*thought, empty]).cells
+    said = " ".join(cell.notes)
+    assert "3 of 4 requests sent other output" in said and "after 81 ms (median)" in said
+    assert "1 of 4 answers have no text" in said
+    (plain,) = results([request(1, at) for at in range(3)]).cells
+    assert "no text" not in " ".join(plain.notes) and "thinking" not in " ".join(plain.notes)
+
+
 def test_cells_are_in_order_of_arm_temperature_and_load() -> None:
     loads = [dict(concurrency=n) for n in (8, 1)] + [dict(concurrency=None, request_rate=2.0)]
     rows = [

@@ -19,9 +19,12 @@ from specviz.store.benchmarks.redrafts import read_redraft
 from specviz.store.runs.runs import read_group, read_requests, read_trace
 from specviz.trace import (
     Allowed,
+    Channel,
+    EmittedToken,
     ExtraBytes,
     Fidelity,
     Lane,
+    Origin,
     RequestFinished,
     RequestStarted,
     Span,
@@ -30,7 +33,7 @@ from specviz.trace import (
 from tests.support.store.samples import frame_of, new_run, num_runs, record, request_events, step
 
 DATA = Path(__file__).parents[1] / "data"
-SCHEMAS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+SCHEMAS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
 """Each file was written by the program of its time: a finished run and an interrupted one; from
 schema 3 a benchmark with a request that finished and one that failed, from 4 a redraft, from 5 a
 name, a note and tags, from 6 another tool's results and a saved query."""
@@ -128,6 +131,10 @@ def test_a_migrated_database_takes_what_is_new(old_file: Path) -> None:
             skipped_layers=("attention 3", "mlp 5"),
             matched_tokens=2,
             allowed=Allowed(2, "policy: any request, 1 running"),
+            emitted=(
+                EmittedToken(0, 5, "Hm", Origin.TARGET, Channel.REASONING),
+                EmittedToken(1, 6, "Yes", Origin.TARGET),
+            ),
         ),
         RequestFinished((1,), 1.0, 10.0, "stop", reported),
     ]
@@ -135,7 +142,9 @@ def test_a_migrated_database_takes_what_is_new(old_file: Path) -> None:
         record(store, new_run(run_id="new"), events)
     with open_store(old_file) as store:
         assert store.read(read_trace, "new-1") == fold(events)
-        assert store.read(read_requests, "new")[0].extra_bytes == reported
+        (row,) = store.read(read_requests, "new")
+        assert row.extra_bytes == reported
+        assert (row.output_text, row.side_text) == ("Yes", "Hm")
         assert store.read(num_runs) == 3
 
 
