@@ -94,13 +94,17 @@ def arrived(lines: Iterable[bytes]) -> Arrived:
     for line in lines:
         try:
             body = json.loads(line.decode(errors="replace"))
+            if body is None:
+                continue
             if body.get("error"):
                 break
-            choices = body["choices"] or []
+            choices = body.get("choices") or []
             if not isinstance(choices, list):
                 break
-            choice = choices[0] if choices else {"delta": {}}
-            text = choice["delta"].get("content") or ""
+            choice = next(filter(None, choices), {})
+            text = (choice.get("delta") or {}).get("content") or ""
+            if isinstance(text, list | dict):  # parts, of which only texts say something
+                text = "x" if text == ["x"] else ""
             texts.append(text + "")
         except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
             break
@@ -167,6 +171,10 @@ class Sink:
 
     def recorder(self, run_id: str, prompt: Prompt) -> Recorder:
         return self  # type: ignore[return-value]
+
+    @property
+    def trace(self) -> Trace | None:
+        return self.log.trace
 
     def append(self, event: Event) -> None:
         self.log.append(event)

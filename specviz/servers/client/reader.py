@@ -105,9 +105,8 @@ class AnswerReader:
         return reported_error(reason)
 
     def _end_event(self) -> None:
-        if self._begun and not self.is_whole:
+        if self._begun:
             raise not_json()
-        self._begun = b""
 
 
 def _said_in(value: bytes) -> str:

@@ -78,8 +78,11 @@ def _chunks(
     reads: Sequence[Read], sent_s: float, dialect: Dialect, broken: EngineError | None
 ) -> Iterator[Chunk]:
     reader = AnswerReader(dialect.read_extras)
-    for arrived_s, line in lines_of(reads):
-        yield from reader.take(line, (arrived_s - sent_s) * 1000)
+    try:
+        for arrived_s, line in lines_of(reads):
+            yield from reader.take(line, (arrived_s - sent_s) * 1000)
+    except StreamBroken as error:
+        broken = error
     yield from reader.rest(broken)
 
 

@@ -199,6 +199,7 @@ B = (
     _whole(
         "the connection breaks behind finish_reason", ROLE, *ANSWER, END, b'data: {"id": "c", "cho'
     ),
+    _whole("what cannot be read behind finish_reason", ROLE, *ANSWER, END, b"data: {no\n\n", DONE),
     _whole(
         "a proxy that does not stream: one message",
         event(

@@ -279,12 +279,14 @@ def _check_recombined(made: tuple[list[bytes], str, str]) -> None:
     events, text, side = made
     reader = AnswerReader(VLLM.read_extras)
     chunks: list[Chunk] = []
-    for event in events:
-        for line in event.splitlines():
-            chunks += reader.take(line, 0.0)
-        chunks += reader.take(b"", 0.0) if event.endswith(b"\n\n") else ()
+    broken: StreamBroken | None = None
     try:
-        chunks += reader.rest()
+        for line in b"".join(events).splitlines():
+            chunks += reader.take(line, 0.0)
+    except StreamBroken as error:  # JSON without its end, behind the reason to end
+        broken = error
+    try:
+        chunks += reader.rest(broken)
     except StreamBroken as error:
         assert not text + side and "sent none of them" in str(error)
     pieces = [piece for one in chunks for piece in one.pieces]
