@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from specviz.training.answers import Answer
 from specviz.training.lesson import text_length
 from specviz.training.losses import Loss
-from specviz.training.precision import multiplies_bfloat16
+from specviz.training.precision import has_bfloat16
 from specviz.training.workers import worker_count, workers
 
 MUON_RATE, ADAM_RATE = 4e-3, 1e-3
@@ -111,7 +111,7 @@ def _optimizers(model: nn.Module) -> list[torch.optim.Optimizer]:
     machine without it takes AdamW for all, which is faster there.
     """
     named = list(model.named_parameters())
-    fast = multiplies_bfloat16(named[0][1].device.type)
+    fast = has_bfloat16(named[0][1].device.type)
     inner = [p for name, p in named if fast and p.ndim == 2 and not _is_table(name)]
     others = [p for name, p in named if not any(p is one for one in inner)]
     found: list[torch.optim.Optimizer] = []

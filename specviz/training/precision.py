@@ -19,7 +19,12 @@ def multiplies_bfloat16(device: str) -> bool:
     """
     if device != "cpu":
         return True
-    return torch.cpu._is_amx_tile_supported() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return torch.cpu._is_amx_tile_supported() and has_bfloat16(device)
+
+
+def has_bfloat16(device: str) -> bool:
+    """Whether a product in bfloat16 is computed as such, be it the faster one or not."""
+    return device != "cpu" or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def autocast(device: str) -> torch.autocast:
