@@ -1,6 +1,6 @@
 """How far a prediction is off by its method, beyond what prompts differ by.
 
-Learnt from exact redrafts and measured sweeps of the demo models, on kinds of text apart
+Learnt from exact redrafts and measured sweeps of small models, on kinds of text apart
 (`python -m benchmarks.k_prediction_error`), and kept in `data/k_prediction_error.json`. Kinds of
 text are off in either direction, so that errors widen intervals and move no figure.
 """

@@ -6,7 +6,7 @@ The draft model continues the likeliest outcomes, each in its own branch, during
 target's pass. If the real outcome is among them, its draft is ready when verification ends (or
 started, and is completed then); otherwise it is drafted then. The paper uses the early exit alone,
 of a model trained for it; the prediction here is the mean of the early exit's and the draft
-model's distributions: the demo target's fourth layer predicts 57 % of the tokens, the draft model
+model's distributions: a small target's fourth layer predicts 57 % of the tokens, the draft model
 91 %. The paper's speculative streaming, another draft model, is left out.
 
 Why this is lossless at any temperature: exact verification needs every candidate to be drawn from
