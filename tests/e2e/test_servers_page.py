@@ -96,15 +96,44 @@ def test_a_server_is_used_in_a_benchmark_and_in_technique(page: Page, bare_url: 
 def test_a_server_that_starts_shows_its_log_and_can_be_stopped(page: Page, bare_url: str) -> None:
     page.goto(f"{bare_url}/servers")
     settled(page)
-    page.get_by_role("button", name="Start one here").click(timeout=SLOW_MS)
-    page.get_by_role("dialog").get_by_role("button", name="Start", exact=True).click()
-    row = row_of(page, "draft_model · K 5")
+    page.get_by_role("button", name="Start here").click(timeout=SLOW_MS)
+    row = row_of(page, "demo-target · draft_model · K 5")
     expect(row).to_contain_text("starting", timeout=SLOW_MS)
-    choose(page, row, "Log")
+    row.get_by_role("button", name="More").click()
+    expect(page.get_by_role("menuitem")).to_have_text(["Log", "Stop"])
+    page.get_by_role("menuitem", name="Log").click()
     expect(page.get_by_role("dialog")).to_contain_text("vllm-draft_model-", timeout=SLOW_MS)
     page.keyboard.press("Escape")
     choose(page, row, "Stop")
     expect(row).to_have_count(0, timeout=SLOW_MS)
+
+
+def test_a_server_runs_from_start_to_stop(page: Page, bare_url: str) -> None:
+    page.goto(f"{bare_url}/servers?launch_framework=llama.cpp&launch_method=ngram")
+    settled(page)
+    page.get_by_role("button", name="Start here").click(timeout=SLOW_MS)
+    row = row_of(page, "demo-target · ngram · K 5")
+    for said in ("llama.cpp b", "counted", "ngram · K 5"):
+        expect(row).to_contain_text(said, timeout=120_000)
+    expect(row.get_by_role("button", name="Live")).to_be_visible()
+    heads = page.locator(".fleet .heads > div")
+    cells = row.locator(".row > div, .row dl > div")
+    expect(cells).to_have_count(heads.count())
+    for head, cell in zip(heads.all(), cells.all(), strict=True):
+        above, below = head.bounding_box(), cell.bounding_box()
+        assert above and below and abs(above["x"] - below["x"]) < 2, head.inner_text()
+    choose(page, row, "Stop")
+    expect(row).to_have_count(0, timeout=SLOW_MS)
+
+
+def test_the_command_is_copied_for_a_server_elsewhere(page: Page, bare_url: str) -> None:
+    page.goto(f"{bare_url}/servers?launch_framework=SGLang&launch_target=org/target")
+    settled(page)
+    expect(page.get_by_role("button", name="Start here")).to_be_disabled(timeout=SLOW_MS)
+    page.get_by_role("button", name="Copy the command").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "org/target" in copied and "NGRAM" in copied
 
 
 @pytest.mark.slow

@@ -28,7 +28,6 @@ class Launcher:
     stage             what a server that is still loading does now, from its log
     failure_reason    why it failed, from the path of its log; None if the log does not say
     api_key_variable  the environment variable that gives a server its API key
-    usual_start       how long starting takes, as users read it
     a_flag            one of its flags with a value, as an example of how they are written
     runs_on_cpu       whether servers started here run on the CPU
     follows_policies  whether such a server can give every request its own K
@@ -44,7 +43,6 @@ class Launcher:
     stage: Callable[[str], str]
     failure_reason: Callable[[Path], str | None]
     api_key_variable: str
-    usual_start: str
     a_flag: str
     runs_on_cpu: Callable[[], bool]
     follows_policies: bool = False

@@ -104,10 +104,10 @@ class ServerPool:
             self.stop(spec)
 
     def _start(self, spec: ServerSpec, note: Callable[[str], None]) -> Server:
-        self._make_room(spec)
         slot = Slot(spec)
         with self._lock:
             self._slots[spec] = slot
+        self._make_room(spec)
         if self._closing.is_set():
             slot.cancel.set()
 
@@ -115,8 +115,8 @@ class ServerPool:
             slot.log = log
 
         def progress(text: str) -> None:
-            slot.note = f"{text} · {spec.launcher.usual_start}"
-            note(slot.note)
+            slot.note = text
+            note(text)
 
         try:
             server = start_server(

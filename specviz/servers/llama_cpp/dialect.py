@@ -43,7 +43,6 @@ LAUNCHER = Launcher(
     stage=log.stage,
     failure_reason=log.failure_reason,
     api_key_variable=API_KEY,
-    usual_start="usually 1 to 3 s",
     a_flag="--ctx-size 4096",
     runs_on_cpu=lambda: True,
 )

@@ -45,7 +45,6 @@ LAUNCHER = Launcher(
     stage=log.stage,
     failure_reason=log.failure_reason,
     api_key_variable="VLLM_API_KEY",
-    usual_start="usually 15 to 40 s",
     a_flag="--max-model-len 4096",
     runs_on_cpu=runs_on_cpu,
     follows_policies=True,

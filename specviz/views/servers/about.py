@@ -32,8 +32,11 @@ def facts_section(name: str, health: Health | None) -> None:
 
 
 @st.dialog("Log", width="large")
-def show_log(log: Path) -> None:
-    """The end of a started server's log."""
+def show_log(log: Path | None) -> None:
+    """The end of a started server's log; None for one whose process has not begun."""
+    if log is None:
+        st.text("Nothing is written yet: open the log again in a moment.")
+        return
     text = log.read_text(encoding="utf-8", errors="replace")
     st.code("\n".join(text.splitlines()[-LOG_LINES:]), language=None, height=420)
     st.caption(escaped(str(log)))

@@ -68,10 +68,9 @@ def _menu(runtime: Runtime, row: Row, health: Health | None) -> dict[str, Callab
     elif row.url is not None:
         actions["Give it a name"] = lambda: state.ask_for(Opened.ADD, place=row.url or "")
     if row.slot is not None:
-        if row.slot.log is not None:
-            log = str(row.slot.log)
-            actions["Log"] = lambda: state.ask_for(Opened.LOG, row.name, log)
-        spec = row.slot.spec
+        log, spec = row.slot.log, row.slot.spec
+        if log is not None or row.slot.phase is ServerPhase.STARTING:
+            actions["Log"] = lambda: state.ask_for(Opened.LOG, row.name, str(log or ""))
         if row.slot.phase in (ServerPhase.STARTING, ServerPhase.READY):
             actions["Stop"] = lambda: runtime.servers.stop(spec)
         elif row.slot.phase is ServerPhase.FAILED:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specviz.methods import Method
-from specviz.models.pair import is_default
 from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPhase, Slot
 from specviz.store.named_servers import NamedServer
@@ -50,7 +49,7 @@ def rows_of(named: Sequence[NamedServer], slots: Sequence[Slot]) -> list[Row]:
 
 
 def spec_title(spec: ServerSpec) -> str:
-    """Short name of a server: `draft_model · K 5`, with its model unless that is the default."""
-    k = f"K {spec.k}" if spec.k else None
-    own_model = None if is_default(spec.model) else Path(spec.model).name
-    return " · ".join(filter(None, [spec.method.value, k, own_model]))
+    """Short name of a server: `Llama-8B · draft_model · K 5`."""
+    k = spec.num_speculative_tokens
+    parts = [Path(spec.model).name, spec.method.value, *([f"K {k}"] if k else [])]
+    return " · ".join(parts)

@@ -16,7 +16,6 @@ class Opened(StrEnum):
 
     ADD = "add"
     EDIT = "edit"
-    START = "start"
     FACTS = "facts"
     LOG = "log"
 
@@ -49,8 +48,3 @@ def keep_problem(sentence: str) -> None:
 def take_problem() -> str | None:
     problem: str | None = st.session_state.pop(_PROBLEM, None)
     return problem
-
-
-def key_of(field: str) -> str:
-    """The widget key of a field of a dialog."""
-    return f"servers_{field}"

@@ -15,7 +15,6 @@ from specviz.views.servers.actions import show_actions
 from specviz.views.servers.cells import cells_of, state_of
 from specviz.views.servers.edit import add_server, edit_server
 from specviz.views.servers.rows import rows_of
-from specviz.views.servers.start import start_server
 from specviz.views.servers.state import Opened
 from specviz.views.servers.table import show_cells, show_heads, show_style
 from specviz.views.shared.messages import show_error
@@ -23,21 +22,10 @@ from specviz.views.shared.messages import show_error
 EVERY_S = 3.0
 
 
-def show_ways_in() -> None:
-    """Add one that runs somewhere, or start one here."""
-    with st.container(horizontal=True, horizontal_alignment="right", gap="small"):
-        st.button("Add a URL", icon=":material/add:", on_click=state.ask_for, args=(Opened.ADD,))
-        st.button(
-            "Start one here",
-            icon=":material/play_arrow:",
-            type="primary",
-            on_click=state.ask_for,
-            args=(Opened.START,),
-        )
-
-
 def show_fleet(runtime: Runtime) -> None:
     """The table, kept up to date by itself, and the dialog that was asked for."""
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        st.button("Add a URL", icon=":material/add:", on_click=state.ask_for, args=(Opened.ADD,))
     show_style()
     _table(runtime)
     _dialog(runtime)
@@ -67,7 +55,7 @@ def _nothing_yet() -> None:
     with st.container(border=True, key="fleet_empty"):
         st.markdown(
             "**No server yet.** Arms in the app need none. Add the URL of one that runs somewhere "
-            "(vLLM, or any OpenAI-compatible server), or start one here: "
+            "(vLLM, or any OpenAI-compatible server), or start one below: "
             "then every row shows what it drafts with, how much of it can be seen, and what it "
             "accepts now. At a shell: `specviz servers add NAME URL`."
         )
@@ -83,12 +71,10 @@ def _dialog(runtime: Runtime) -> None:
         add_server(runtime.store, servers, wanted.place)
     elif wanted.dialog is Opened.EDIT and named is not None:
         edit_server(runtime.store, servers, named)
-    elif wanted.dialog is Opened.START:
-        start_server(runtime.servers)
     elif wanted.dialog is Opened.FACTS:
         show_facts(wanted.name, runtime.fleet.known([wanted.place]).get(wanted.place))
     elif wanted.dialog is Opened.LOG:
-        show_log(Path(wanted.place))
+        show_log(Path(wanted.place) if wanted.place else None)
 
 
 def _zone() -> ZoneInfo | None:

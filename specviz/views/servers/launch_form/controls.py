@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 import streamlit as st
 
+from specviz.config import EngineKind
 from specviz.deploy.frameworks import BACKENDS, NAMES, framework_of, served_methods
-from specviz.deploy.request import Request, Use, may_have_draft
+from specviz.deploy.request import Request, Use, may_have_draft, needs_draft
+from specviz.errors import UsageError
 from specviz.methods import VLLM, Method
+from specviz.models.kept import kept as kept_model
+from specviz.models.pair import default_folder, default_model, draft_for
+from specviz.servers.kinds import LAUNCHERS, is_started
 from specviz.views.servers.launch_form import state
+from specviz.views.shared.caller import is_own_user
 from specviz.views.shared.url_controls import bound, kept
 
-TARGET, DRAFT = "TARGET", "DRAFT"
+_TARGET, _DRAFT = "TARGET", "DRAFT"
 """They stand for names that were not typed yet."""
 
+USUAL_K = 5
 K_HELP = "Draft tokens that the target verifies per step; empty leaves it to the framework."
 USES_HELP = "What your requests use. Left empty, every known problem is listed."
 TITLES = {name: framework_of(name).title for name in NAMES} | {"triton": "Triton"}
@@ -32,7 +42,7 @@ def choose_request() -> Request:
     """Draws the controls. Raises UsageError for answers that cannot be, with what to do."""
     framework, backend, version = _software()
     target, method, draft, k = _models(framework)
-    with st.popover("Sizes and requests", icon=":material/tune:"):
+    with st.popover("Sizes, requests, flags", icon=":material/tune:"):
         tensor, pipeline, data = _sizes()
         topk, depth = _tree()
         port = st.number_input("Port", 1, 65_535, None, placeholder="its own", **kept(state.PORT))
@@ -44,6 +54,7 @@ def choose_request() -> Request:
             help=USES_HELP,
             **kept(state.USES),
         )
+        extra = _flags(framework)
     return Request(
         framework=framework,
         model=target,
@@ -59,12 +70,39 @@ def choose_request() -> Request:
         port=port,
         backend=backend,
         uses=frozenset(map(Use, uses)) or None,
+        extra=extra,
     )
+
+
+def is_unnamed(model: str | None) -> bool:
+    """Whether a request's model stands for a name that was not typed."""
+    return (model or "").removesuffix(".gguf") in (_TARGET, _DRAFT)
+
+
+def first_method(target: str, draft: str) -> str:
+    """draft_model where a draft is named, or one for the target is here; else ngram."""
+    if draft.strip():
+        return Method.DRAFT_MODEL.value
+    folder = _folder(target.strip())
+    fits = is_own_user() and draft_for(folder, Method.DRAFT_MODEL)
+    return (Method.DRAFT_MODEL if fits else Method.NGRAM).value
+
+
+def _folder(target: str) -> Path:
+    return (kept_model(target) or Path(target).expanduser()) if target else default_folder()
+
+
+def _offer_a_method() -> None:
+    """A method whose draft cannot be had gives way once another target is typed (a callback)."""
+    answers = st.session_state
+    if needs_draft(answers[state.METHOD]):
+        typed = answers.get(state.DRAFT) or ""
+        answers[state.METHOD] = first_method(answers[state.TARGET] or "", typed)
 
 
 def _software() -> tuple[str, str | None, str]:
     """Framework, Triton's back end, version."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True):
         framework = st.pills(
             "Framework",
             NAMES,
@@ -96,20 +134,41 @@ def _models(framework: str) -> tuple[str, str, str | None, int | None]:
     """Target, method, draft, K. Names that are not typed yet are stood for."""
     target_at, method_at, draft_at, k_at = st.columns([3, 1.5, 3, 1], vertical_alignment="bottom")
     ending = ".gguf" if framework == "llama.cpp" else ""
-    hint = "file.gguf or OWNER/NAME" if ending else "folder or OWNER/NAME"
-    target = target_at.text_input("Target", placeholder=hint, **bound(state.TARGET))
-    methods = served_methods()
-    method = method_at.selectbox(
-        "Method", methods, methods.index(Method.EAGLE3), **bound(state.METHOD)
+    hint = "file.gguf, folder or OWNER/NAME" if ending else "folder or OWNER/NAME"
+    target = target_at.text_input(
+        "Target",
+        placeholder=f"{default_model()} (or {hint})",
+        on_change=_offer_a_method,
+        **bound(state.TARGET),
     )
+    methods = served_methods()
+    first = first_method(target, st.session_state.get(state.DRAFT) or "")
+    method = method_at.selectbox("Method", methods, methods.index(first), **bound(state.METHOD))
     draft = None
     if may_have_draft(method):
-        typed = draft_at.text_input("Draft", placeholder=hint, **bound(state.DRAFT))
-        draft = typed.strip() or (None if method == "mtp" else DRAFT + ending)
+        typed = draft_at.text_input(
+            "Draft", placeholder=f"one that fits (or {hint})", **bound(state.DRAFT)
+        )
+        draft = typed.strip() or (None if method == "mtp" else _DRAFT + ending)
     k = None
     if method != Method.BASELINE:
-        k = k_at.number_input("K", 1, 64, 3, placeholder="its own", help=K_HELP, **kept(state.K))
-    return target.strip() or TARGET + ending, method, draft, k
+        k = k_at.number_input(
+            "K", 1, 64, USUAL_K, placeholder="its own", help=K_HELP, **kept(state.K)
+        )
+    return target.strip() or _TARGET + ending, method, draft, k
+
+
+def _flags(framework: str) -> tuple[str, ...]:
+    kind = EngineKind(framework)
+    typed = st.text_input(
+        "More flags",
+        placeholder=LAUNCHERS[kind].a_flag if is_started(kind) else "",
+        **kept(state.FLAGS),
+    )
+    try:
+        return tuple(shlex.split(typed))
+    except ValueError as error:
+        raise UsageError(f"The flags are no command line: {error}.") from error
 
 
 def _sizes() -> tuple[int, int, int]:

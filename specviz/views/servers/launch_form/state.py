@@ -12,6 +12,7 @@ TOPK, DEPTH = "launch_topk", "launch_depth"
 TENSOR, PIPELINE, DATA = "launch_tp", "launch_pp", "launch_dp"
 PORT = "launch_port"
 USES = "launch_uses"
+FLAGS = "launch_flags"
 
 
 def version_key(framework: str, backend: str | None) -> str:

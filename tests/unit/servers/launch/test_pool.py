@@ -119,3 +119,31 @@ def test_a_server_is_stopped_while_it_starts(
         with pytest.raises(ServerStartFailed):
             started.result(60)
     assert [(slot.phase, slot.note) for slot in pool.slots()] == [(ServerPhase.STOPPED, "")]
+
+
+def test_a_server_is_on_the_list_while_another_makes_room_for_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pool = ServerPool(tmp_path, max_servers=1)
+    start(pool, 0)
+    seen: list[list[tuple[str, ServerPhase]]] = []
+    monkeypatch.setattr(
+        FakeServer,
+        "stop",
+        lambda self: seen.append([(slot.spec.model, slot.phase) for slot in pool.slots()]),
+    )
+    start(pool, 1)
+    assert seen == [[("model-0", ServerPhase.READY), ("model-1", ServerPhase.STARTING)]]
+
+
+def test_a_server_says_how_long_it_has_taken_and_promises_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def begin(spec: ServerSpec, *, on_progress: Any, **_: Any) -> FakeServer:
+        on_progress("loading weights (12 s)")
+        return FakeServer(spec=spec, stopped=False)
+
+    monkeypatch.setattr(pools, "start_server", begin)
+    said: list[str] = []
+    ServerPool(tmp_path).ensure(spec(0), said.append)
+    assert said == ["loading weights (12 s)"]

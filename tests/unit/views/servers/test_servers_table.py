@@ -10,23 +10,21 @@ from typing import Any
 import pytest
 
 from specviz.config import EngineKind
-from specviz.errors import UsageError
 from specviz.fleet.acceptance import Acceptance
 from specviz.fleet.health import Health
 from specviz.methods import Method
 from specviz.servers.capabilities import Capabilities, Verifier
 from specviz.servers.client.probe import FoundServer
 from specviz.servers.kinds import default_spec
+from specviz.servers.launch.launcher import ServerSpec
 from specviz.servers.launch.pool import ServerPhase, Slot
 from specviz.servers.metrics import ServerLoad
-from specviz.servers.vllm.dialect import VLLM
+from specviz.servers.vllm.dialect import LAUNCHER, VLLM
 from specviz.store.named_servers import NamedServer
 from specviz.views.servers.about import facts_of
 from specviz.views.servers.cells import HEADS, Tone, cells_of, state_of
 from specviz.views.servers.rows import Row, rows_of
-from specviz.views.servers.start import spec_of
 from specviz.views.servers.table import curve_svg, row_html
-from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET
 
 AT = datetime(2026, 11, 1, 14, 2, tzinfo=UTC)
 URL = "http://gpu-1:8000"
@@ -149,13 +147,27 @@ def test_servers_started_here_stand_in_the_same_table() -> None:
     loading = Slot(default_spec(Method.BASELINE, None), note="loading weights")
     stopped = Slot(default_spec(Method.EAGLE3, 3), ServerPhase.STOPPED)
     one, other = rows_of([GPU], [ready, loading, stopped])
-    assert (one.named, one.slot, other.name, other.url) == (GPU, ready, "baseline", None)
+    assert (one.named, one.slot, other.name, other.url) == (
+        GPU,
+        ready,
+        "demo-target · baseline",
+        None,
+    )
     state = state_of(other, None)
     assert state is not None and (state.text, state.small) == ("starting", "loading weights")
     alone, _ = rows_of([], [ready, loading])
-    assert alone.name == "ngram · K 4" and "started here" in cells_of(alone, None)[0].small
+    assert (
+        alone.name == "demo-target · ngram · K 4"
+        and "started here" in cells_of(alone, None)[0].small
+    )
     found = texts(alone, health(Capabilities("0.33.0", speculates=True)))
     assert found["drafts with"] == "ngram · K 4", "what it was started with, where it does not say"
+
+
+def test_two_servers_of_one_method_are_told_apart_by_their_models() -> None:
+    specs = [ServerSpec(LAUNCHER, model, Method.NGRAM) for model in ("org/One-8B", "/models/two/")]
+    names = [row.name for row in rows_of([], [Slot(spec) for spec in specs])]
+    assert names == ["One-8B · ngram · K 4", "two · ngram · K 4"], "K is the one it will use"
 
 
 def test_names_and_models_are_words_not_markup() -> None:
@@ -170,17 +182,3 @@ def test_the_curve_is_drawn_where_there_is_one() -> None:
     svg = curve_svg((None, 0.0, 1.0, None, 0.5, 0.5))
     assert svg.count("<polyline") == 2
     assert 'points="17.2,16.5 34.4,1.5"' in svg
-
-
-def test_the_form_asks_for_the_default_model_unless_it_names_models() -> None:
-    demo = spec_of(EngineKind.VLLM, "", Method.DRAFT_MODEL, 5, "", "--max-model-len 512")
-    assert (demo.model, demo.draft) == (str(DEMO_TARGET), str(DEMO_DRAFT))
-    assert demo.extra_args == ("--max-model-len", "512")
-    own = spec_of(EngineKind.VLLM, " org/target ", Method.EAGLE3, 3, "org/head", "")
-    assert (own.model, own.draft, own.k) == ("org/target", "org/head", 3)
-    with pytest.raises(
-        UsageError, match="org/target is not a model folder here, so no EAGLE-3 head"
-    ):
-        spec_of(EngineKind.VLLM, "org/target", Method.EAGLE3, 3, "", "")
-    with pytest.raises(UsageError, match="no command line"):
-        spec_of(EngineKind.VLLM, "", Method.NGRAM, 3, "", "--x 'unfinished")
