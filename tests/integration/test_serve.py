@@ -208,7 +208,7 @@ def test_a_draft_that_cannot_fit_is_named_before_anything_starts(tmp_path: Path)
             text = text.replace(b'"vocab_size": 4096', b'"vocab_size": 4000')
         (draft / file.name).write_bytes(text)
     spec = ServerSpec(LAUNCHER, str(DEMO_TARGET), Method.DRAFT_MODEL, str(draft))
-    assert "has 4,000 tokens, the target 4,096" in failure(spec, tmp_path / "logs")
+    assert "a draft of 4,000 rows for a target of 4,096" in failure(spec, tmp_path / "logs")
     assert not (tmp_path / "logs").exists()
 
 

@@ -160,7 +160,7 @@ def test_a_server_that_is_not_there_is_one_sentence(page: Page, app_url: str) ->
     page.goto(app_url)
     expect(page.get_by_text("no server, no GPU")).to_be_visible()
     page.get_by_role("button", name="Arms").click()
-    page.get_by_role("combobox", name="Arm 2").click()
+    page.get_by_role("combobox", name="Arm 2", exact=True).click()
     page.get_by_role("option", name="a server at a URL").click()
     url = page.get_by_label("Server URL")
     url.fill("http://127.0.0.1:9")

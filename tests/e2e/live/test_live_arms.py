@@ -49,7 +49,7 @@ def paste(page: Page, app_url: str, server_url: str) -> None:
     page.goto(app_url)
     settled(page)
     page.get_by_role("button", name="Arms: ").click()
-    page.get_by_role("combobox", name="Arm 3").click()
+    page.get_by_role("combobox", name="Arm 3", exact=True).click()
     page.get_by_role("option", name="a server at a URL").click()
     box = page.get_by_label("Server URL")
     box.fill(server_url)

@@ -46,7 +46,7 @@ def run_side_by_side(page: Page, app_url: str, *servers: Server) -> None:
     for number, server in enumerate(servers, start=1):
         point_arm(page, number, server)
     if len(servers) == 1:
-        page.get_by_role("combobox", name="Arm 2").click()
+        page.get_by_role("combobox", name="Arm 2", exact=True).click()
         page.get_by_role("option", name="off", exact=True).click()
         settled(page)
     page.keyboard.press("Escape")
