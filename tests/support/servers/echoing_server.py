@@ -16,7 +16,9 @@ ANSWER = stream(chunk("a", finish="stop"), usage(1), "[DONE]")
 
 
 @contextmanager
-def echoing(pages: Mapping[str, Says]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def echoing(
+    pages: Mapping[str, Says], answer: bytes = ANSWER, status: int = 200
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """The server's URL, and the bodies of the chats that it was asked for, oldest first."""
     asked: list[dict[str, Any]] = []
 
@@ -27,7 +29,7 @@ def echoing(pages: Mapping[str, Says]) -> Iterator[tuple[str, list[dict[str, Any
 
         def do_POST(self) -> None:
             asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self._say(200, ANSWER, "text/event-stream")
+            self._say(status, answer, "text/event-stream")
 
         def _say(self, status: int, body: bytes, kind: str) -> None:
             self.send_response(status)
