@@ -6,11 +6,13 @@ import sys
 signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
 
 from specviz.commands.ending import exit_code, leave, open_closed_streams, watch_signals  # noqa: E402
+from specviz.terminal import escaping  # noqa: E402
 
 
 def main() -> None:
     """Run the command line and exit."""
     open_closed_streams()
+    sys.stdout, sys.stderr = escaping(sys.stdout), escaping(sys.stderr)
     watch_signals()
     leave(exit_code(_run, sys.argv[1:]))
 

@@ -7,6 +7,7 @@ exit codes and its one sentence on standard error: `commands/ending.py`.
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NoReturn
 
 import typer
@@ -32,6 +33,7 @@ from specviz.commands.theory import theory
 from specviz.commands.train import train
 from specviz.commands.verify import verify
 from specviz.errors import UsageError
+from specviz.terminal import escaping
 
 app = typer.Typer(
     name="specviz",
@@ -80,4 +82,6 @@ def invoke(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> NoReturn:
     """Run one command and exit, in a process that does more."""
-    sys.exit(exit_code(invoke, arguments))
+    with redirect_stdout(escaping(sys.stdout)), redirect_stderr(escaping(sys.stderr)):
+        code = exit_code(invoke, arguments)
+    sys.exit(code)

@@ -22,6 +22,7 @@ from types import FrameType
 from typing import Any, NoReturn, TextIO
 
 from specviz.errors import SpecvizError, UsageError
+from specviz.terminal import escaped
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 STOPPED = 128 + signal.SIGINT
@@ -117,7 +118,7 @@ def _ended(error: BaseException) -> tuple[int, str]:
 
 def _say(sentence: str) -> None:
     with suppress(OSError):
-        print(sentence, file=sys.stderr, flush=True)
+        print(escaped(sentence), file=sys.stderr, flush=True)
     for stream in (sys.stdout, sys.stderr):
         if _fails(stream):  # and would again as Python ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

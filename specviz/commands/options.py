@@ -76,9 +76,11 @@ DbOption = Annotated[
 def existing(db: Location | None) -> Location:
     """The store that was named, or the default. Raises UsageError for a file that is not there."""
     from specviz.store import default_location
+    from specviz.store.owner import check_owner_gone
 
     location = db or default_location()
     if isinstance(location, Path) and not location.exists():
+        check_owner_gone(location)
         raise UsageError(
             f"There is no database {location}: record a run first, or name one with --db."
         )

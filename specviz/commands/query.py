@@ -7,13 +7,13 @@ elapsed_ms, data_as_of; the schema is `docs/schemas/query.schema.json`.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from specviz.commands.options import DbOption, JsonOption, existing
+from specviz.terminal import escaped
 
 if TYPE_CHECKING:
     from specviz.store import Location
@@ -23,8 +23,6 @@ CELL_CHARACTERS = 200
 NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL")
 PIPE_WIDTH = 100_000
 """Width of the table where the output is piped, so that nothing is cut off."""
-
-_UNSEEN = re.compile(r"[\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows to read.")]
 
@@ -38,7 +36,7 @@ def query(
     """Query the stored runs with SQL: read-only, limited to 10 s."""
     found = _answer(sql, db, limit)
     if as_json:
-        print(_UNSEEN.sub(_escaped, json.dumps(found, ensure_ascii=False, indent=2)))
+        print(escaped(json.dumps(found, ensure_ascii=False, indent=2)))
     else:
         _print(found)
 
@@ -102,7 +100,3 @@ def _cell(value: Any) -> Any:
     else:
         text = json.dumps(value, ensure_ascii=False)
     return Text(shortened(terminal_text(text), CELL_CHARACTERS))
-
-
-def _escaped(mark: re.Match[str]) -> str:
-    return f"\\u{ord(mark[0]):04x}"

@@ -31,6 +31,7 @@ from specviz.remote.ingest import RemoteStore
 from specviz.remote.token import secret_for
 from specviz.servers.launch.pool import ServerPool
 from specviz.store import Location, RunSink, StoreBusy, default_location, open_store
+from specviz.terminal import escaped
 from specviz.trace import Channel, EmittedToken, Event, Origin, Step, Trace, Verdict, fold
 
 STYLES = {
@@ -66,7 +67,7 @@ def run_once(
     notes = Console(stderr=True, highlight=False)
 
     def note(text: str) -> None:
-        notes.print(Text(text), style="dim", soft_wrap=True)
+        notes.print(Text(escaped(text)), style="dim", soft_wrap=True)
 
     sink, close = _open_sink(db, to, note)
     with closing(close):
@@ -75,11 +76,11 @@ def run_once(
         raise SpecvizError(outcome.error or "The request failed without a reason.")
     trace = fold(events)
     if as_json:
-        print(json.dumps(document(run, trace), ensure_ascii=False, indent=2))
+        print(escaped(json.dumps(document(run, trace), ensure_ascii=False, indent=2)))
     else:
         _print(run, trace)
     if outcome.error:
-        print(outcome.error, file=sys.stderr)
+        print(escaped(outcome.error), file=sys.stderr)
     return 0 if outcome.status is RunStatus.FINISHED and not outcome.error else 1
 
 
@@ -193,7 +194,7 @@ def _print(run: Run, trace: Trace) -> None:
         "run": run.run_id,
     }
     shown = " · ".join(f"{name} {value or '–'}" for name, value in figures.items())
-    console.print(Text(f"\n{run.config.title} · {shown}"), style="dim")
+    console.print(Text(f"\n{escaped(run.config.title)} · {shown}"), style="dim")
     if found := _mean_step(trace):
         drafts = run.config.method is not Method.BASELINE
         console.print(Text(explain_step(found, drafts=drafts)), style="dim")

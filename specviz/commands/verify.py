@@ -11,6 +11,7 @@ from specviz.commands.options import DraftOption, JsonOption, KOption, ModelOpti
 from specviz.config import EngineKind
 from specviz.errors import SpecvizError, UsageError
 from specviz.methods import Method
+from specviz.terminal import escaped
 
 
 def verify(
@@ -63,7 +64,7 @@ def verify(
         for finding in findings_of(pair, Size(prompts=prompts, answers=answers), pool, _note):
             found.append(finding)
             if not as_json:
-                print(line(finding), flush=True)
+                print(escaped(line(finding)), flush=True)
     written = document(found)
     if report is not None:
         try:
@@ -80,4 +81,4 @@ def verify(
 def _note(text: str) -> None:
     import sys
 
-    print(text, file=sys.stderr, flush=True)
+    print(escaped(text), file=sys.stderr, flush=True)

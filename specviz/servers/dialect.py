@@ -78,6 +78,11 @@ class Extras:
     totals: object = None
 
 
+UNCUT: Mapping[str, object] = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
+"""All of the distribution, in the words of vLLM and SGLang: without them a request has what the
+model's generation_config.json recommends, such as Qwen's top-k of 20."""
+
+
 def new_request_id() -> str:
     """An id for a request to a kind without a plugin: nothing reads it but the server's log."""
     return uuid.uuid4().hex
@@ -106,7 +111,8 @@ class Dialect:
     advice          how to see more of what such a server drafts
     identify        Capabilities of a server of this kind, None for another kind
     request_id      a new id for a request; with `trace`, the one that asks for a trace
-    extra_body      request fields that make the server stream token ids and counts
+    extra_body      request fields that make the server stream token ids and counts, and switch off
+                    what it would cut from the distribution unasked
     uncached        request fields that keep a repeated prompt out of the prefix cache
     read_extras     the additions in a chunk, unchecked; MalformedReply, ValueError, TypeError,
                     KeyError or AttributeError for what cannot be read

@@ -10,6 +10,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import psutil
+
 from specviz.errors import StoreError
 from specviz.store.secret import read_secret
 
@@ -73,3 +75,27 @@ def read_owner(path: Path, lock_pid: int | None) -> Owner:
     except (OSError, ValueError, KeyError, TypeError):
         return Owner(lock_pid)
     return owner if lock_pid in (None, owner.pid) else Owner(lock_pid)
+
+
+def check_owner_gone(path: Path) -> None:
+    """Raise StoreError if a living process owns the database at `path`.
+
+    For a file that is missing or that nobody has locked: its owner has another one open, which was
+    at this place. An owner takes its own file away before it lets go of the database.
+    """
+    owner = read_owner(path, None)
+    if owner.pid in (None, os.getpid()) or not _wrote(owner.pid, sidecar(path)):
+        return
+    who = f"the specviz app at {owner.url}" if owner.url else f"process {owner.pid}"
+    raise StoreError(
+        f"The database {path} was moved away or replaced while {who} has it open: put it back, or "
+        "end that process and run this again."
+    )
+
+
+def _wrote(pid: int | None, file: Path) -> bool:
+    """Whether the process lives, and did when the file was written: a number is used again."""
+    try:
+        return float(psutil.Process(pid).create_time()) <= file.stat().st_mtime
+    except (psutil.Error, OSError):
+        return False

@@ -21,7 +21,7 @@ from specviz.store.file.work_folder import remove_abandoned
 from specviz.store.file.writer import Writer
 from specviz.store.location import Lake, Location
 from specviz.store.migrations import apply
-from specviz.store.owner import Owner, StoreBusy, remove_owner, write_owner
+from specviz.store.owner import Owner, StoreBusy, check_owner_gone, remove_owner, write_owner
 from specviz.store.runs.recorder import StoreRecorder
 from specviz.store.runs.recordings import insert_recording
 from specviz.store.runs.run_json import RecordedRequest
@@ -86,8 +86,11 @@ def _open_file(path: Path, refusal: str | None = None) -> Store:
         undo.callback(_release, path)
         with as_store_error(f"The database {path} cannot be opened"):
             path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                check_owner_gone(path)
             database = Database(path)
             undo.callback(database.close)
+            check_owner_gone(path)
             remove_snapshots(path)  # of a process that was killed
             database.change(apply)
             write_owner(path, url=None)

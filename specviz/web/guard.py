@@ -6,6 +6,7 @@ about the page that asks, who calls, how large the body is.
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -21,6 +22,11 @@ from specviz.web.rules import WEBSOCKET, Rule, Who, rule_of
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})
 HOSTS = "SPECVIZ_HOSTS"
 REFUSED_SOCKET = 4403
+
+LARGEST_PORT = 2**16 - 1
+_HOST = re.compile(
+    r"(?:(?P<name>[a-z0-9._-]+)|\[(?P<address>[0-9a-f.]*:[0-9a-f:.]+)\])(?::(?P<port>[0-9]{1,5}))?"
+)
 
 _ONCE = ("host", "origin", "authorization", "sec-fetch-site", SECRET_HEADER.lower())
 
@@ -202,9 +208,9 @@ def _netloc(origin: str) -> str:
 
 
 def _host(header: str) -> str:
-    """The host of `host:port`, empty for what is none."""
-    try:
-        parts = urlsplit(f"//{header}")
-        return "" if parts.path or parts.username is not None else parts.hostname or ""
-    except ValueError:
+    """The host of `host` or `host:port`, empty for what is neither (RFC 9110, 7.2)."""
+    found = _HOST.fullmatch(header.lower())
+    if found is None or int(found["port"] or 0) > LARGEST_PORT:
         return ""
+    name: str = found["name"] or found["address"]
+    return name if found["name"] or address_of(name) is not None else ""

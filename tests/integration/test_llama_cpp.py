@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -239,3 +240,15 @@ def ids_of(server: Server, prompt: Prompt) -> tuple[list[int], list[int]]:
         body = {"prompt": text, "n_predict": SAMPLING.max_tokens, "temperature": 0}
         found = http.post("/completion", json={**body, "return_tokens": True}).json()
     return prompt_ids, found["tokens"]
+
+
+async def test_a_top_k_of_one_draws_what_greedy_takes(started: Callable[[Method], Server]) -> None:
+    """A sampled answer could only be the greedy one by the top-k that was asked for."""
+    hot = replace(SAMPLING, temperature=2.0, seed=1)
+    async with opened(started(Method.BASELINE)) as engine:
+        greedy, one, all_of_it = [
+            fold([event async for event in engine.generate(PROMPTS[0], sampling)])
+            for sampling in (SAMPLING, replace(hot, top_k=1), hot)
+        ]
+    assert one.text == greedy.text
+    assert all_of_it.text != greedy.text

@@ -20,7 +20,7 @@ from specviz.paths import PROJECT_ROOT
 LEVELS: tuple[set[str], ...] = (
     {
         *("config", "errors", "machine", "memory", "methods", "palette", "paths"),
-        *("policy", "prompts", "reference", "sample", "trace", "wire"),
+        *("policy", "prompts", "reference", "sample", "terminal", "trace", "wire"),
     },
     {"analysis", "checkpoints", "deploy"},
     {"models"},

@@ -16,6 +16,7 @@ import typer
 from specviz.commands.options import DbOption, JsonOption
 from specviz.commands.servers.fleet import checked_fleet, fleet_answer
 from specviz.commands.servers.routing import route
+from specviz.terminal import escaped
 
 app = typer.Typer(
     help="The fleet: named inference servers, whether they answer and what they accept.",
@@ -110,7 +111,7 @@ def check(
 
 def _print(found: dict[str, Any], as_json: bool, for_people: Callable[[], None]) -> None:
     if as_json:
-        print(json.dumps(found, ensure_ascii=False, indent=2))
+        print(escaped(json.dumps(found, ensure_ascii=False, indent=2)))
     else:
         for_people()
 

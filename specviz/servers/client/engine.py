@@ -133,14 +133,14 @@ class ServerEngine:
         """
         lines = Lines(MAX_LINE)
         fields = request_fields(self.model, prompt, sampling, self.server.dialect)
-        extra = extra_fields(prompt, sampling, self.server).items()
+        extra = extra_fields(prompt, sampling, self.server)
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(limits.left_s()):
                     answer = await stack.enter_async_context(
                         self._completions.create(
                             **fields,
-                            extra_body={name: value for name, value in extra if name not in fields},
+                            extra_body=extra,
                             extra_headers={**STREAMED, "X-Request-Id": request_id},
                         )
                     )
@@ -226,7 +226,7 @@ def request_fields(
     model: str, prompt: Prompt, sampling: Sampling, dialect: Dialect
 ) -> dict[str, Any]:
     """The fields of a streamed chat request that are OpenAI's."""
-    fields: dict[str, Any] = {
+    fields = {
         "model": model,
         "messages": prompt.messages,
         "stream": True,
@@ -235,25 +235,27 @@ def request_fields(
         "top_p": sampling.top_p,
         "max_tokens": sampling.max_tokens,
     }
-    if sampling.top_k:  # not OpenAI's: only asked of servers where somebody wants it
-        fields["top_k"] = sampling.top_k
     return fields if sampling.seed is None else {**fields, "seed": sampling.seed}
 
 
 def extra_fields(prompt: Prompt, sampling: Sampling, server: FoundServer) -> dict[str, object]:
-    """The other fields: those of this kind of server, and what it decides a request's K by.
+    """The other fields: those of this kind of server, the top-k, and what it decides a request's K
+    by.
 
     Raises RequestRefused where a K is asked for and the server has one for all requests.
     """
     dialect, follows = server.dialect, server.capabilities.follows_policy
+    fields = dict(dialect.extra_body)
+    if sampling.top_k:
+        fields["top_k"] = sampling.top_k
     if follows and dialect.policy_fields:
-        return {**dialect.extra_body, **dialect.policy_fields(prompt, sampling)}
+        return {**fields, **dialect.policy_fields(prompt, sampling)}
     if sampling.spec_k is not None:
         raise RequestRefused(
             f"The server at {server.url} follows no policy, so no request has a K of its own: "
             "start it with `specviz serve --policy FILE`."
         )
-    return dict(dialect.extra_body)
+    return fields
 
 
 def _local_tokenizer(server: FoundServer) -> Path | None:

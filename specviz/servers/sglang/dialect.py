@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 
 from specviz.config import EngineKind
-from specviz.servers.dialect import Dialect, cache_salt, new_request_id, nothing
+from specviz.servers.dialect import UNCUT, Dialect, cache_salt, new_request_id, nothing
 from specviz.servers.sglang.chunk_extras import (
     REQUEST_FIELDS,
     STREAM_OPTIONS,
@@ -32,7 +32,7 @@ SGLANG = Dialect(
     ),
     identify=identify,
     request_id=new_request_id,
-    extra_body=REQUEST_FIELDS,
+    extra_body={**REQUEST_FIELDS, **UNCUT},
     uncached=cache_salt,
     read_extras=read_extras,
     counts=proven_counts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 
 from specviz.config import EngineKind, Prompt, Sampling
-from specviz.servers.dialect import Dialect, cache_salt
+from specviz.servers.dialect import UNCUT, Dialect, cache_salt
 from specviz.servers.launch.launcher import Launcher
 from specviz.servers.token_text import token_text
 from specviz.servers.vllm import log
@@ -60,7 +60,7 @@ VLLM = Dialect(
     ),
     identify=identify,
     request_id=new_key,
-    extra_body={"return_token_ids": True},
+    extra_body={"return_token_ids": True, **UNCUT},
     uncached=cache_salt,
     read_extras=read_extras,
     counts=last_counts,

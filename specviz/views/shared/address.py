@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 import streamlit as st
-from starlette.routing import BaseRoute, Mount
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 
 def app_url() -> str:
@@ -24,9 +24,19 @@ def known_hosts(names: str) -> frozenset[str]:
     return frozenset(name.strip().lower() for name in found if name and name.strip())
 
 
-def under_base_path(routes: Sequence[BaseRoute]) -> list[BaseRoute]:
-    """The app's own routes where the pages look for them; Streamlit moves only its own."""
-    return [Mount(f"/{base_path()}", routes=list(routes))] if base_path() else list(routes)
+def under_base_path(routes: Sequence[Route | WebSocketRoute]) -> list[BaseRoute]:
+    """The app's own routes where the pages look for them; Streamlit moves only its own.
+
+    No mount: it would answer 404 to every page of Streamlit's below its path.
+    """
+    prefix = f"/{base_path()}" if base_path() else ""
+    return [_at(f"{prefix}{route.path}", route) for route in routes]
+
+
+def _at(path: str, route: Route | WebSocketRoute) -> BaseRoute:
+    if isinstance(route, WebSocketRoute):
+        return WebSocketRoute(path, route.endpoint)
+    return Route(path, route.endpoint, methods=sorted(route.methods or ()))
 
 
 def base_path() -> str:

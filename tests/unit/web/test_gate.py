@@ -117,6 +117,17 @@ def test_this_machine_alone_is_not_enough_for_a_program(token: str | None) -> No
         *("evil.example:80", "localhost.evil.example", "127.0.0.1.nip.io", "localhost."),
         *("", "[", "a]b:c", "//", "@", "evil.test@127.0.0.1", "127.0.0.1/evil.test", "6.6.6.6"),
         *("2130706433", "0x7f.1", "db.local.evil.example"),
+        *("127.0.0.1:8951.evil.com", "127.0.0.1#evil.com", "127.0.0.1?evil", "localhost:-1"),
+        *("[::ffff:127.0.0.1].evil.com", "localhost:abc", "localhost:65536", "localhost:1:2"),
+        *(
+            "[::1",
+            "::1",
+            "[localhost]",
+            "[127.0.0.1]",
+            "[::1%25lo]",
+            "localhost\\evil",
+            "localhost,x",
+        ),
     ],
 )
 @pytest.mark.parametrize("path", ["/api/query", "/", "/_stcore/health"])
