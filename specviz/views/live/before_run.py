@@ -15,8 +15,8 @@ _EMBEDDED = (
     "methods, vLLM and llama.cpp, started here, and servers of yours."
 )
 _VLLM = (
-    "Arms on **vLLM** need its server loaded first, once, with some 1.5 GiB of memory each. Arms in "
-    "the app need no server."
+    "Arms on **vLLM** need its server loaded first, once, with some 1.5 GiB of memory each. Arms "
+    "in the app need no server."
 )
 _LLAMA_CPP = (
     "Arms on **llama.cpp** start its server in a second or two. It counts accepted and rejected "
