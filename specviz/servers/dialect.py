@@ -78,7 +78,7 @@ class Extras:
     totals: object = None
 
 
-UNCUT: Mapping[str, object] = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
+UNCUT: Mapping[str, object] = {"top_k": -1, "min_p": 0.0}
 """All of the distribution, in the words of vLLM and SGLang: without them a request has what the
 model's generation_config.json recommends, such as Qwen's top-k of 20."""
 

@@ -23,13 +23,13 @@ KINDS: dict[EngineKind, dict[str, Says]] = {
 }
 TYPED = {"temperature": 0.5, "top_p": 0.75, "top_k": 20, "max_tokens": 9, "seed": 11}
 UNCUT = {
-    EngineKind.VLLM: {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0},
-    EngineKind.SGLANG: {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0},
+    EngineKind.VLLM: {"top_k": -1, "min_p": 0.0},
+    EngineKind.SGLANG: {"top_k": -1, "min_p": 0.0},
     EngineKind.LLAMA_CPP: {"top_k": 0, "min_p": 0.0},
 }
 """In each kind's words: all of the distribution, where a server would cut it unasked."""
 
-CUTS = ("top_k", "min_p", "repetition_penalty")
+CUTS = ("top_k", "min_p")
 
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.value)
 each_field = pytest.mark.parametrize("name", TYPED)
