@@ -16,7 +16,7 @@ from specviz.engines.embedded.engine import EmbeddedEngine
 from specviz.engines.embedded.opening import open_engine, tokenizer_in
 from specviz.errors import UsageError
 from specviz.methods import Method
-from specviz.models.pair import pair_of
+from specviz.models.pair import default_draft, pair_of
 from specviz.trace import EmittedToken, Fidelity, Origin, Step, Trace, fold
 
 WAYS: tuple[tuple[str, Method, tuple[int, ...], dict[str, str]], ...] = (
@@ -92,9 +92,13 @@ def usual_dtype() -> str:
 
 
 def transformers_arms(ks: Sequence[int], dtype: str) -> list[Arm]:
-    """`generate` by itself, and assisted by the draft model."""
-    pair = pair_of(None, None, Method.DRAFT_MODEL)
-    target, draft = (_transformers_model(path, dtype) for path in (pair.target, pair.draft))
+    """`generate` by itself, and assisted by the draft model if there is one."""
+    target = _transformers_model(Path(pair_of(None, None, Method.BASELINE).target), dtype)
+    alone = Arm("transformers", None, lambda prompt, count: theirs(target, prompt, count))
+    folder = default_draft(Method.DRAFT_MODEL)
+    if folder is None:
+        return [alone]
+    draft = _transformers_model(folder, dtype)
 
     def assisted(k: int | None) -> Callable[[Prompt, int], Trace]:
         settings = {}
@@ -114,14 +118,11 @@ def transformers_arms(ks: Sequence[int], dtype: str) -> list[Arm]:
 
         return answer
 
-    return [
-        Arm("transformers", None, lambda prompt, count: theirs(target, prompt, count)),
-        Arm(ASSISTED, None, assisted(None)),
-        *(Arm(ASSISTED, k, assisted(k)) for k in ks),
-    ]
+    several = (Arm(ASSISTED, k, assisted(k)) for k in ks)
+    return [alone, Arm(ASSISTED, None, assisted(None)), *several]
 
 
-def _transformers_model(folder: str | None, dtype: str) -> Any:
+def _transformers_model(folder: Path, dtype: str) -> Any:
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
     return model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 

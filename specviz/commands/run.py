@@ -30,7 +30,10 @@ def run(
     server: ServerOption = None,
     method: Annotated[
         Method | None,
-        typer.Option(help="Drafting method (default: draft_model, or what the server uses)."),
+        typer.Option(
+            help="Drafting method (default: the best that the model has a draft for, or what "
+            "the server uses)."
+        ),
     ] = None,
     k: KOption = None,
     temperature: Annotated[float, typer.Option(help="Sampling temperature; 0 is greedy.")] = 0.0,
@@ -79,7 +82,7 @@ def run(
         engine = EngineKind.VLLM if server else EngineKind.EMBEDDED
     config = RunConfig(
         engine=engine,
-        method=method or _usual_method(engine),
+        method=method or _usual_method(engine, model, draft),
         k=k,
         sampling=Sampling(temperature, top_p, max_tokens, seed, top_k, spec_k),
         model=model,
@@ -105,9 +108,14 @@ def _message(prompt: str | None, file: Path | None) -> str:
     return read_text(file).removesuffix("\n").removesuffix("\r")
 
 
-def _usual_method(engine: EngineKind) -> Method | None:
+def _usual_method(engine: EngineKind, model: str | None, draft: Path | None) -> Method | None:
     """A server reports how it drafts; the embedded engine has to be given a method."""
-    return Method.DRAFT_MODEL if engine is EngineKind.EMBEDDED else None
+    from specviz.models.pair import usual_method
+
+    if engine is not EngineKind.EMBEDDED:
+        return None
+    named = str(draft) if draft else None
+    return usual_method(model, named, None, lambda text: typer.echo(text, err=True))
 
 
 def _options(given: list[str]) -> dict[str, str]:

@@ -18,7 +18,10 @@ def serve(
         EngineKind, typer.Option(help="Which server to start: vllm or llama.cpp.")
     ] = EngineKind.VLLM,
     model: ModelOption = None,
-    method: Annotated[Method, typer.Option(help="Drafting method.")] = Method.DRAFT_MODEL,
+    method: Annotated[
+        Method | None,
+        typer.Option(help="Drafting method (default: the best that the model has a draft for)."),
+    ] = None,
     draft: DraftOption = None,
     k: KOption = None,
     port: Annotated[int | None, typer.Option(help="Port (default: a free one).")] = None,
@@ -37,7 +40,7 @@ def serve(
 
     llama.cpp takes folders of plain Llama models (see `specviz gguf`) and .gguf files.
     """
-    from specviz.models.pair import pair_of
+    from specviz.models.pair import pair_of, usual_method
     from specviz.policy.file import read_policy
     from specviz.servers.kinds import launcher_of
     from specviz.servers.launch.foreground import serve as serve_until_stopped
@@ -45,7 +48,12 @@ def serve(
 
     if policy is not None and k is None:
         k = read_policy(policy).num_speculative_tokens
-    pair = pair_of(model, draft, method, lambda text: typer.echo(text, err=True))
+
+    def note(text: str) -> None:
+        typer.echo(text, err=True)
+
+    method = method or usual_method(model, draft, kind.value, note)
+    pair = pair_of(model, draft, method, note)
     spec = ServerSpec(
         launcher_of(kind),
         model=pair.target,

@@ -22,7 +22,12 @@ def verify(
     kind: Annotated[
         EngineKind, typer.Option(help="What to start, where no URLs are given.")
     ] = EngineKind.VLLM,
-    method: Annotated[Method, typer.Option(help="Drafting method to start.")] = Method.DRAFT_MODEL,
+    method: Annotated[
+        Method | None,
+        typer.Option(
+            help="Drafting method to start (default: the best that the model has a draft for)."
+        ),
+    ] = None,
     model: ModelOption = None,
     draft: DraftOption = None,
     k: KOption = None,
@@ -43,6 +48,7 @@ def verify(
     import sys
     from contextlib import closing
 
+    from specviz.models.pair import usual_method
     from specviz.paths import LOGS
     from specviz.servers.launch.pool import ServerPool
     from specviz.verify.asking import Size
@@ -58,6 +64,7 @@ def verify(
     if server is not None and baseline is not None:
         pair = Pair(baseline, server, model)
     else:
+        method = method or usual_method(model, draft, kind.value, _note)
         pair = pair_to_start(kind, method, model, draft, k, _note)
     found = []
     with closing(ServerPool(LOGS)) as pool:

@@ -14,7 +14,7 @@ from specviz.checkpoints.format import DRAFTS_WITH, Format
 from specviz.checkpoints.gguf_pair import gguf_in
 from specviz.config import RunConfig
 from specviz.errors import UsageError
-from specviz.methods import METHODS, Method
+from specviz.methods import METHODS, Method, served_by
 from specviz.models.kept import located, names, place_of
 from specviz.models.packaged import NAME
 
@@ -96,6 +96,25 @@ def drafts_for(target: Path, method: Method) -> tuple[Path, ...]:
     folders = tuple(_folders(target))
     changed = tuple(file.stat().st_mtime_ns for folder in folders for file in folder.iterdir())
     return _fitting(target, method, folders, changed)
+
+
+def usual_method(
+    model: str | None, draft: str | None, kind: str | None, note: Note = lambda text: None
+) -> Method:
+    """The method that is taken where none is named: draft_model for a draft that is, or that fits
+    the model; else eagle3 with a head that fits; else ngram.
+
+    `kind`: the kind of server as in `specviz.methods`, None for the embedded engine. Raises
+    UsageError where the model cannot be had.
+    """
+    if draft is not None:
+        return Method.DRAFT_MODEL
+    target = Path(located(model or default_model(), note))
+    offered = served_by(kind) if kind else tuple(Method)
+    drafting = (Method.DRAFT_MODEL, Method.EAGLE3)
+    return next(
+        (one for one in drafting if one in offered and draft_for(target, one)), Method.NGRAM
+    )
 
 
 def default_draft(method: Method) -> Path | None:

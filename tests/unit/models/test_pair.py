@@ -20,6 +20,7 @@ from specviz.models.pair import (
     has_what_it_needs,
     is_default,
     pair_of,
+    usual_method,
 )
 from specviz.servers.kinds import default_spec
 from tests.support.demo_models import DEMO_DRAFT, DEMO_TARGET, DRAFTS, MODELS
@@ -76,3 +77,14 @@ def test_a_target_that_is_not_here_has_no_draft() -> None:
     with pytest.raises(UsageError, match="org/target is not a model folder here, so no Medusa"):
         pair_of("org/target", None, Method.MEDUSA)
     assert pair_of("org/target", None, Method.NGRAM) == Pair("org/target", None)
+
+
+def test_the_method_that_nobody_names_is_one_that_runs(tmp_path: Path) -> None:
+    assert usual_method(None, None, None) is Method.DRAFT_MODEL
+    assert usual_method("org/target", "org/draft", "vllm") is Method.DRAFT_MODEL
+    target = str(shutil.copytree(DEMO_TARGET, tmp_path / "llama"))
+    assert usual_method(target, None, "vllm") is Method.NGRAM
+    shutil.copytree(MODELS / "demo-eagle3", tmp_path / "head")
+    assert usual_method(target, None, None) is Method.EAGLE3
+    assert usual_method(target, None, "vllm") is Method.EAGLE3
+    assert usual_method(target, None, "llama.cpp") is Method.NGRAM
