@@ -22,7 +22,7 @@ MAP = "token_map"
 """The tensor that says which of the target's rows a draft has."""
 
 Taken = dict[str, str | None]
-"""Where a tensor comes from: the target's `tensor`, and the tensor that has the numbers of the
+"""The source of a tensor: the target's `tensor`, and the tensor that has the numbers of the
 `rows`, None for all of them."""
 
 

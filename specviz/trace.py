@@ -49,7 +49,7 @@ class Fidelity(StrEnum):
 
 
 class Channel(StrEnum):
-    """What an output token is part of."""
+    """The part of the output that a token belongs to."""
 
     ANSWER = "answer"  # the text of the answer
     REASONING = "reasoning"  # thinking before it

@@ -181,7 +181,7 @@ def _share_tokenizer(draft: Checkpoint, target: Checkpoint) -> bool:
 
 
 def _padded(draft: Checkpoint, own: int, theirs: int) -> Iterator[Finding]:
-    """Of one tokenizer in matrices of two sizes, as Qwen2.5 has: the rows beyond it mean nothing.
+    """Findings on one tokenizer in matrices of two sizes, as Qwen2.5 has: more rows are padding.
 
     https://github.com/vllm-project/vllm/issues/7252
     """
@@ -208,7 +208,7 @@ def _padded(draft: Checkpoint, own: int, theirs: int) -> Iterator[Finding]:
 
 
 def _of_pickled(draft: Checkpoint, target: Checkpoint) -> list[Finding]:
-    """What names and configuration say of weights that are not read. Raises UsageError."""
+    """Findings from names and configuration, for weights that are not read. Raises UsageError."""
     found = [warning(EMBEDDED, "The embedded engine reads safetensors only.")]
     if draft.format is Format.MODEL or draft.format is Format.DFLASH:
         return found

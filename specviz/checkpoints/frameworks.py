@@ -40,7 +40,7 @@ OPENED_BY = {
         " as their method dflash, llama.cpp once it is GGUF; the embedded engine does not have it",
     ),
 }
-"""Who opens a folder of a format, and what else there is to say of it."""
+"""The engines that open a folder of a format, and the rest of the sentence."""
 DEEP = "; the heads of SGLang, llama.cpp and the embedded engine have one layer"
 VLLM_SPECULATORS = ("eagle3", "peagle", "dflash", "dflash2", "dspark")
 

@@ -90,8 +90,8 @@ def check_tensors(draft: Checkpoint, layers: int, hidden: int) -> list[Finding]:
 
 
 def _fewer_layers(draft: Checkpoint) -> Finding | None:
-    """Of a head whose configuration was copied from a deeper one's, EAGLE3-Vicuna1.3-13B for one
-    (40 layers, BaldEagle issue 6)."""
+    """A refusal of a head whose configuration was copied from a deeper one's, as that of
+    EAGLE3-Vicuna1.3-13B was (40 layers, BaldEagle issue 6)."""
     if draft.format not in (Format.EAGLE, *EAGLE3_FORMATS):
         return None
     said = size_of(draft.config, "num_hidden_layers", draft.name)

@@ -73,7 +73,7 @@ def divergence(logits: Tensor, wanted: Tensor, entropy: Tensor) -> Tensor:
 
 
 class _CrossEntropy(torch.autograd.Function):
-    """Of `wanted` and `logits` [m, tokens], summed; only the logits have a gradient.
+    """Cross-entropy of `wanted` and `logits` [m, tokens], summed; only the logits have a gradient.
 
     A row is thousands of floats, and torch's own functions go over all rows a dozen times: a third
     of a training step. Here it is five.

@@ -12,8 +12,7 @@ from specviz.engines.embedded.options import MOST_ROWS, SAME_ROWS
 
 ROW_BLOCK = 16
 """A prompt's tokens are padded to a multiple. oneDNN compiles a kernel for every number of rows and
-keeps it: with a model of 14 million
-parameters, 2.5 MiB for every prompt of a new length."""
+keeps it: with a model of 14 million parameters, 2.5 MiB for every prompt of a new length."""
 
 
 class Linear:

@@ -88,8 +88,8 @@ def read_chunk(
     """Read a chat chunk as it is in the stream; one without choices or delta has no text.
 
     `is_first`: no output came before, so that a whole message in place of a delta is the answer.
-    Raises StreamBroken where its text cannot be read. What comes with the text may be malformed: it
-    is left out, and `Chunk.problem` says so.
+    Raises StreamBroken if its text cannot be read. Malformed things beside the text are left out,
+    and `Chunk.problem` says so.
     """
     try:
         choices = checked.array(body.get("choices") or [], "choices")
@@ -133,7 +133,7 @@ def not_a_chunk(error: MalformedReply) -> StreamBroken:
 
 
 def _delta(choice: dict[str, Any], *, is_first: bool) -> object:
-    """Where the output of a choice is: also a whole `message`, or `text` as completions have it."""
+    """The part of a choice that has its output: also a whole `message`, or completions' `text`."""
     if delta := choice.get("delta"):
         return delta
     if is_first and choice.get("message"):

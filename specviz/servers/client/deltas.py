@@ -17,7 +17,7 @@ from specviz.trace import Channel, whole
 Piece = tuple[str, Channel]
 
 Starts = tuple[tuple[int, Channel], ...]
-"""Where in a text which kind of output begins."""
+"""Places in a text, each with the kind of output that begins there."""
 
 REASONING = ("reasoning", "reasoning_content", "reasoning_text", "thinking", "reasoning_details")
 TEXTS = ("text", "content", "thinking", "reasoning", "summary", "refusal", "value")

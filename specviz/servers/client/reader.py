@@ -59,7 +59,7 @@ class AnswerReader:
             self._end_event()
 
     def rest(self, broken: EngineError | None = None) -> Iterator[Chunk]:
-        """What is held back, where nothing follows; `broken`: what ended the stream.
+        """The chunks that are held back, once nothing follows; `broken`: what ended the stream.
 
         Raises it, or StreamBroken, unless the server said why the answer ended, and sent it.
         """

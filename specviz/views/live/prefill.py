@@ -60,7 +60,7 @@ def model_of(configs: Sequence[RunConfig]) -> str | None:
 
 
 def on_live(config: RunConfig, model: str | None) -> RunConfig:
-    """What Live would ask for with a model in its field."""
+    """The configuration that Live would ask for with a model in its field."""
     return arm_choice(config).config(live_sampling(config.sampling), model)
 
 

@@ -119,7 +119,7 @@ class ArmChoice:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a model can be asked for.
+    """The places and drafts with which a model can be asked.
 
     `places`: where it can be answered, `home` the one that is taken unless another is chosen.
     `drafts`: folders and files by method; the empty one stands for the first that is found without

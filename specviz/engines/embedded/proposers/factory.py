@@ -29,7 +29,7 @@ LoadModel = Callable[[Path], Llama]
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a proposer can be made of: `cache` is the target's own, `weights` the draft's folder,
+    """The parts of a proposer: `cache` is the target's own, `weights` the draft's folder,
     `run` the sublayers that draft where the target does so itself."""
 
     target: Llama

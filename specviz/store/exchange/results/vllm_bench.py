@@ -50,7 +50,7 @@ def _read_all(documents: Sequence[Any]) -> Reading:
 
 
 def notes_of(results: Sequence[Json], measured: Sequence[Measured]) -> tuple[str, ...]:
-    """What was computed here, and what the single requests lack."""
+    """Notes on what was computed here, and on what the single requests lack."""
     lacking = [
         name
         for name in DETAILS
