@@ -6,7 +6,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 
 from specviz.paths import PROJECT_ROOT
 from specviz.remote.token import TOKEN
-from tests.support.children import environment
+from tests.support.children import environment, wait_for_port
 from tests.support.faults import raw_http
 
 NAME, WORD = "specviz.example.com", "a-token"
@@ -65,22 +64,11 @@ def app(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
             cwd=PROJECT_ROOT, env=environment(**variables), stdout=log, stderr=log,
         )  # fmt: skip
         try:
-            _wait_for(port, process)
+            wait_for_port(port, process)
             yield App(port, f"/{request.param.strip('/')}", store)
         finally:
             process.terminate()
             process.wait(60)
-
-
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + 240
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        except OSError:
-            time.sleep(0.1)
-    raise RuntimeError("the app did not start")
 
 
 def get(app: App, path: str, headers: dict[str, str]) -> httpx2.Response:

@@ -14,7 +14,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +24,7 @@ from specviz.paths import PROJECT_ROOT
 from specviz.remote.token import SECRET_HEADER, TOKEN
 from specviz.store.secret import read_secret, secret_path
 from specviz.web.rules import RULES, WEBSOCKET, Rule, Who
-from tests.support.children import environment
+from tests.support.children import environment, wait_for_port
 from tests.support.faults import raw_http
 
 SERVED_LIMIT = 2**20
@@ -70,7 +69,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
             command, cwd=PROJECT_ROOT, env=environment(**variables), stdout=log, stderr=log
         )
         try:
-            _wait_for(port, process)
+            wait_for_port(port, process)
             listed = tuple(
                 (path, tuple(methods)) for path, methods in json.loads(routes.read_text())
             )
@@ -81,17 +80,6 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
             process.terminate()
             process.wait(60)
     assert not secret_path(store).exists()
-
-
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + 240
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        except OSError:
-            time.sleep(0.1)
-    raise RuntimeError("the app did not start")
 
 
 # What a caller shows. "{host}" is the app's own name.

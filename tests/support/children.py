@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import textwrap
@@ -35,6 +36,18 @@ def run_python(code: str, *args: object) -> subprocess.CompletedProcess[str]:
 def program(code: str) -> str:
     """The code for `python -c`, with `sys` imported."""
     return f"import sys\n{textwrap.dedent(code)}"
+
+
+def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Until the process answers at a port of this machine. Raises RuntimeError once it has ended;
+    one that does neither is the test's own limit to end."""
+    while process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"the app ended with exit code {process.returncode}")
 
 
 def whose_environment_has(mark: str) -> list[int]:
