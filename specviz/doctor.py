@@ -19,8 +19,8 @@ import psutil
 from specviz import machine
 from specviz.errors import StoreError
 from specviz.machine import GIB
-from specviz.models.listed import list_models
-from specviz.models.pair import default_model
+from specviz.models.listed import listed
+from specviz.models.pair import default_folder, default_model
 from specviz.store import Lake, Location, default_location
 from specviz.store.file.lake import EXTENSIONS, extension
 from specviz.store.owner import read_owner, sidecar
@@ -124,8 +124,8 @@ def compiler_found() -> Finding:
 def models_found() -> Finding:
     """The default model, and the drafts that fit it."""
     name = default_model()
-    found = next((one for one in list_models() if name in (one.name, one.path)), None)
-    if found is None or not (found.written or found.source):
+    found = listed(default_folder())
+    if not (found.written or found.source):
         return Finding("Model", False, f"{name} is not on this machine", REINSTALL)
     drafts = ", ".join(found.drafts or ()) or "none"
     where = f"{found.path}; drafts: {drafts}" if found.written else "written at the first run"

@@ -108,9 +108,8 @@ async def _open_timed_embedded(config: RunConfig, note: Note) -> TimedArm:
 
 
 def _start(config: RunConfig, pool: ServerPool, note: Note, *, trace: bool | None = None) -> Server:
-    """The server that an arm without a URL asks for; `trace` None: as `server_spec` says."""
-    spec = server_spec(config, note)
-    return pool.ensure(spec if trace is None else replace(spec, trace=trace), note)
+    """The server that an arm without a URL asks for, and `trace` as `server_spec` says."""
+    return pool.ensure(server_spec(config, note, trace=trace), note)
 
 
 @contextmanager

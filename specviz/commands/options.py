@@ -27,7 +27,12 @@ def model_folder(name: str) -> Path:
     """
     from specviz.models.kept import located
 
-    return Path(located(name, lambda text: typer.echo(text, err=True))).expanduser()
+    return Path(located(name, note)).expanduser()
+
+
+def note(text: str) -> None:
+    """Say what a command does now, beside its output."""
+    typer.echo(text, err=True)
 
 
 def _print_version(wanted: bool) -> None:

@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from specviz.commands.options import DbOption, JsonOption, KOption, ModelOption, ServerOption
+from specviz.commands.options import (
+    DbOption,
+    JsonOption,
+    KOption,
+    ModelOption,
+    ServerOption,
+    note,
+)
 from specviz.config import EngineKind, Prompt, RunConfig, Sampling
 from specviz.errors import UsageError
 from specviz.methods import Method
@@ -115,7 +122,7 @@ def _usual_method(engine: EngineKind, model: str | None, draft: Path | None) -> 
     if engine is not EngineKind.EMBEDDED:
         return None
     named = str(draft) if draft else None
-    return usual_method(model, named, None, lambda text: typer.echo(text, err=True))
+    return usual_method(model, named, None, note)
 
 
 def _options(given: list[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from specviz.commands.options import DraftOption, KOption, ModelOption
+from specviz.commands.options import DraftOption, KOption, ModelOption, note
 from specviz.config import EngineKind
 from specviz.methods import Method
 
@@ -48,10 +48,6 @@ def serve(
 
     if policy is not None and k is None:
         k = read_policy(policy).num_speculative_tokens
-
-    def note(text: str) -> None:
-        typer.echo(text, err=True)
-
     method = method or usual_method(model, draft, kind.value, note)
     pair = pair_of(model, draft, method, note)
     spec = ServerSpec(

@@ -81,6 +81,7 @@ class Job:
         self.prompt = prompt
         self.arms = arms
         self.asked = tuple(arm.config for arm in arms)
+        self.speedups: list[float | None] = []  # of the arms, once it is done
         self.at_once = at_once
         self.done = threading.Event()
         self.cancellation = Cancellation()
@@ -111,9 +112,9 @@ def speedups(arms: Sequence[ArmLog]) -> list[float | None]:
     found: list[float | None] = []
     for arm in arms:
         baseline, _ = baseline_to_time(arm, arms)
-        metrics, reference = arm.metrics(), baseline and baseline.metrics()
-        timed = arm.phase is Phase.FINISHED and metrics and reference
-        found.append(speedup(metrics, reference) if timed and metrics and reference else None)
+        reference = baseline.metrics() if baseline else None
+        metrics = arm.metrics() if reference and arm.phase is Phase.FINISHED else None
+        found.append(speedup(metrics, reference) if metrics and reference else None)
     return found
 
 

@@ -75,7 +75,7 @@ class JobBoard:
     def _remember_earlier(self, job: Job) -> None:
         """Give each arm its speed-ups in the kept jobs that asked for the same."""
         same = [
-            speedups(other.arms)
+            other.speedups
             for other in self._jobs.values()
             if other.done.is_set()
             and (other.prompt.text, other.asked, other.at_once)
@@ -105,6 +105,7 @@ class JobBoard:
                     )
             _log.exception("A job ended in an unexpected error.")
         finally:
+            job.speedups = speedups(job.arms)
             job.done.set()
 
     async def _run_arms(self, job: Job) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,15 @@ from numpy.typing import NDArray
 
 from specviz.checkpoints.files.gguf import GgufFile, read_gguf
 from specviz.checkpoints.files.safetensors import Tensor, read_bytes, read_header
-from specviz.checkpoints.files.written import Written, write_json, write_safetensors
+from specviz.checkpoints.files.written import (
+    Written,
+    copy_tokenizer,
+    write_json,
+    write_safetensors,
+)
+from specviz.models.from_gguf import in_bfloat16
 from specviz.paths import DRAFTS
 
-TOKENIZER_FILES = (
-    "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json"
-)  # fmt: skip
 MADE = "specviz_made"
 """The key of config.json that says which version of a draft is in a folder."""
 
@@ -68,8 +70,7 @@ def write_draft(file: Path, target: Path, folder: Path) -> None:
     tensors |= {name: _from_target(own, packed, **how) for name, how in taken.items()}
     write_safetensors(folder / "model.safetensors", tensors)
     if packed.metadata["specviz.tokenizer"]:
-        for name in TOKENIZER_FILES:
-            shutil.copyfile(target / name, folder / name)
+        copy_tokenizer(target, folder)
     shutil.copyfile(DRAFTS / "README.md", folder / "README.md")
     write_json(folder / "config.json", config | {MADE: packed.metadata["specviz.made"]})
 
@@ -80,19 +81,7 @@ def _unpacked(file: GgufFile, name: str) -> Written:
     if tensor.kind in (I8, I64):
         kind = "BOOL" if tensor.kind == I8 else "I64"
         return Written(kind, shape, lambda: file.read(name))
-    return Written("BF16", shape, _rounded(file, name))
-
-
-def _rounded(file: GgufFile, name: str) -> Callable[[], bytes]:
-    def read() -> bytes:
-        from gguf import GGMLQuantizationType, dequantize, quantize  # a second to import
-
-        tensor = file.tensors[name]
-        stored = np.frombuffer(file.read(name), np.uint8).reshape(*tensor.shape[:0:-1], -1)
-        values = dequantize(stored, GGMLQuantizationType(tensor.kind))
-        return bytes(quantize(values, GGMLQuantizationType.BF16).tobytes())
-
-    return read
+    return Written("BF16", shape, lambda: in_bfloat16(file, name).tobytes())
 
 
 def _from_target(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specviz.checkpoints.files.gguf import GgufFile, read_gguf
 from specviz.checkpoints.files.written import Written, write_json, write_safetensors
@@ -107,18 +108,23 @@ def _reader(file: GgufFile, name: str, heads: int | None) -> Callable[[], bytes]
     """A function that reads one tensor as bfloat16, its rows in Hugging Face's order."""
 
     def read() -> bytes:
-        from gguf import GGMLQuantizationType, dequantize, quantize  # a second to import
-
-        tensor = file.tensors[name]
-        stored = np.frombuffer(file.read(name), np.uint8).reshape(*tensor.shape[:0:-1], -1)
-        try:
-            values = dequantize(stored, GGMLQuantizationType(tensor.kind))
-            rows = quantize(values, GGMLQuantizationType.BF16)
-            return bytes((rows if heads is None else in_halves(rows, heads)).tobytes())
-        except (NotImplementedError, ValueError) as error:
-            raise UsageError(
-                f"{name} in {file.path} cannot be read here ({error}): name the model's own "
-                "Hugging Face folder."
-            ) from error
+        rows = in_bfloat16(file, name)
+        return bytes((rows if heads is None else in_halves(rows, heads)).tobytes())
 
     return read
+
+
+def in_bfloat16(file: GgufFile, name: str) -> NDArray[Any]:
+    """The bytes of a tensor's rows, dequantised and rounded to bfloat16. Raises UsageError."""
+    from gguf import GGMLQuantizationType, dequantize, quantize  # a second to import
+
+    tensor = file.tensors[name]
+    stored = np.frombuffer(file.read(name), np.uint8).reshape(*tensor.shape[:0:-1], -1)
+    try:
+        values = dequantize(stored, GGMLQuantizationType(tensor.kind))
+        return quantize(values, GGMLQuantizationType.BF16)
+    except (NotImplementedError, ValueError) as error:
+        raise UsageError(
+            f"{name} in {file.path} cannot be read here ({error}): name the model's own Hugging "
+            "Face folder."
+        ) from error

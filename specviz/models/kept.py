@@ -49,6 +49,12 @@ def place_of(name: str) -> Path:
     return cache_folder("models") / (name.casefold() if _is_short(name) else name)
 
 
+def folder_of(name: str) -> Path:
+    """The folder of a model as it was named: that of a short name, also before it is written, of a
+    model that is kept, else the path itself."""
+    return place_of(name) if _is_short(name) else kept(name) or Path(name).expanduser()
+
+
 def _is_short(name: str) -> bool:
     """Whether it is the packaged model, or a draft for it that ships."""
     return name.casefold() in (NAME, *(file.stem for file in shipped_drafts(NAME)))

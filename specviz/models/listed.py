@@ -42,10 +42,11 @@ def list_models() -> list[Listed]:
     """The models here and those that need no network, targets with the drafts that fit them."""
     folders = [kept.place_of(packaged.NAME), *map(kept.place_of, kept.names())]
     folders += sorted(file.parent for file in default_folder().parent.glob("*/config.json"))
-    return [_listed(folder) for folder in dict.fromkeys(folders)]
+    return [listed(folder) for folder in dict.fromkeys(folders)]
 
 
-def _listed(folder: Path) -> Listed:
+def listed(folder: Path) -> Listed:
+    """The model or draft in a folder, or that will be there."""
     written = (folder / "config.json").is_file()
     found = _format(folder) if written else None
     return Listed(
@@ -68,7 +69,7 @@ def _name(folder: Path) -> str:
 
 def _source(folder: Path) -> str | None:
     if cache_folder("models") not in folder.parents:
-        return FOLDER
+        return FOLDER if folder.is_dir() else None
     if folder.name in (file.stem for file in shipped_drafts(packaged.NAME)):
         return SHIPPED
     if folder != kept.place_of(packaged.NAME):

@@ -15,7 +15,7 @@ from specviz.checkpoints.gguf_pair import gguf_in
 from specviz.config import RunConfig
 from specviz.errors import UsageError
 from specviz.methods import METHODS, Method, served_by
-from specviz.models.kept import located, names, place_of
+from specviz.models.kept import folder_of, located, names, place_of
 from specviz.models.packaged import NAME
 
 SETTING = "SPECVIZ_MODEL"
@@ -63,18 +63,17 @@ def pair_of(
     record = METHODS[method]
     if not record.needs_draft:
         return Pair(target, None)
-    found = draft_for(Path(target), method)
-    if found is None and not (Path(target) / "config.json").is_file():
+    if found := draft_for(Path(target), method):
+        return Pair(target, str(found))
+    if not (Path(target) / "config.json").is_file():
         raise UsageError(
             f"{target} is not a model folder here, so no {record.draft} for it can be found: name "
             "a folder of this machine, or the draft too, with --draft."
         )
-    if found is None:
-        raise UsageError(
-            f"No {record.draft} for {Path(target).name} is here, and {method.value} needs one: "
-            "name its folder with --draft, or make one with `specviz train`."
-        )
-    return Pair(target, str(found))
+    raise UsageError(
+        f"No {record.draft} for {Path(target).name} is here, and {method.value} needs one: name "
+        "its folder with --draft, or make one with `specviz train`."
+    )
 
 
 def completed(config: RunConfig, note: Note = lambda text: None) -> RunConfig:
@@ -122,15 +121,9 @@ def default_draft(method: Method) -> Path | None:
     return draft_for(default_folder(), method)
 
 
-def has_what_it_needs(method: Method) -> bool:
-    """Whether the default model has the draft that a method needs, or it needs none."""
-    return not METHODS[method].needs_draft or default_draft(method) is not None
-
-
 def default_folder() -> Path:
     """The default model's folder; a short name's may not be written yet."""
-    name = default_model()
-    return place_of(NAME) if name.casefold() == NAME else Path(name).expanduser()
+    return folder_of(default_model())
 
 
 def _folders(target: Path) -> Iterator[Path]:

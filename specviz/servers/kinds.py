@@ -48,11 +48,13 @@ def is_started(engine: EngineKind) -> bool:
     return engine in LAUNCHERS
 
 
-def server_spec(config: RunConfig, note: Note = lambda text: None) -> ServerSpec:
+def server_spec(
+    config: RunConfig, note: Note = lambda text: None, *, trace: bool | None = None
+) -> ServerSpec:
     """The server that an arm without a URL asks for.
 
-    The plugin is loaded on a CPU, where it corrects defects of vLLM's CPU build; on a GPU what is
-    timed is vLLM as it comes. Raises UsageError.
+    `trace` None: the plugin is loaded on a CPU, where it corrects defects of vLLM's CPU build; on a
+    GPU what is timed is vLLM as it comes. Raises UsageError.
     """
     launcher = launcher_of(config.engine)
     method = config.method or Method.BASELINE
@@ -63,7 +65,7 @@ def server_spec(config: RunConfig, note: Note = lambda text: None) -> ServerSpec
         method=method,
         draft=pair.draft,
         k=config.k,
-        trace=launcher.runs_on_cpu(),
+        trace=launcher.runs_on_cpu() if trace is None else trace,
         extra_args=tuple(shlex.split(config.options.get("vllm_flags", ""))),
         schedule=_schedule(config),
         policy=Path(config.options["policy"]) if "policy" in config.options else None,
@@ -77,14 +79,8 @@ def _schedule(config: RunConfig) -> tuple[tuple[int, int, int], ...]:
 
 
 def default_spec(
-    method: Method,
-    k: int | None,
-    *,
-    trace: bool = True,
-    engine: EngineKind = EngineKind.VLLM,
-    note: Note = lambda text: None,
+    method: Method, k: int | None, *, trace: bool = True, engine: EngineKind = EngineKind.VLLM
 ) -> ServerSpec:
     """The default model's server for a method. Raises UsageError for a method that the server does
     not have or that lacks its draft."""
-    pair = pair_of(None, None, method, note)
-    return ServerSpec(launcher_of(engine), pair.target, method, pair.draft, k, trace=trace)
+    return server_spec(RunConfig(engine, method, k), trace=trace)

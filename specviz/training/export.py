@@ -16,6 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from specviz.checkpoints.aux_layers import LAYERS_KEY
+from specviz.checkpoints.files.written import copy_tokenizer
 from specviz.methods import Method
 from specviz.training.draft import Draft
 from specviz.training.frozen import Frozen
@@ -23,10 +24,6 @@ from specviz.training.heads import MEDUSA_HEADS, Eagle, Eagle3, FeatureHead, Hea
 
 SPECULATORS_K = 5
 """K of a server that is given only the Speculators folder."""
-TOKENIZER_FILES = (
-    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja"),
-    *("vocab.json", "merges.txt", "generation_config.json"),
-)
 
 
 def folders_of(method: Method, folder: Path) -> tuple[Path, ...]:
@@ -49,9 +46,7 @@ def export(head: Head, target: Frozen, source: Path, folder: Path) -> None:
     else:
         assert isinstance(head, Draft)
         _write(folder, head.config, head.tensors())
-        for name in TOKENIZER_FILES:
-            if (source / name).is_file():
-                shutil.copyfile(source / name, folder / name)
+        copy_tokenizer(source, folder)
 
 
 def _export_medusa(head: Medusa, target: Frozen, folder: Path) -> None:

@@ -16,6 +16,11 @@ from specviz.errors import UsageError
 ALIGNMENT = 8
 """Bytes; the tensors begin at a multiple of it, and the widest come first."""
 
+TOKENIZER_FILES = (
+    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja"),
+    *("vocab.json", "merges.txt", "generation_config.json"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -54,6 +59,13 @@ def write_folder(folder: Path, config: Mapping[str, Any], tensors: Mapping[str, 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
     """A JSON file as Hugging Face writes it."""
     path.write_text(f"{json.dumps(data, indent=2, ensure_ascii=False)}\n", encoding="utf-8")
+
+
+def copy_tokenizer(source: Path, folder: Path) -> None:
+    """Copy the tokenizer of a folder, in as many files as it has."""
+    for name in TOKENIZER_FILES:
+        if (source / name).is_file():
+            shutil.copyfile(source / name, folder / name)
 
 
 def write_safetensors(

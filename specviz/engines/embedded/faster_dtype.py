@@ -52,13 +52,18 @@ def faster_dtype(folder: Path) -> Dtype:
     times = step_times_ms({name: load_model(folder, dtype, CPU) for name, dtype in DTYPES.items()})
     faster = min(times, key=lambda name: times[name])
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        new = file.with_name(f"{file.name}.{os.getpid()}")
-        new.write_text(json.dumps({"faster": faster, "ms": times}), encoding="utf-8")
-        new.replace(file)  # another process may be writing it too
+        keep_json(file, {"faster": faster, "ms": times})
     except OSError as error:
         _log.warning("The faster dtype will be measured again next time: %s", error)
     return faster
+
+
+def keep_json(file: Path, value: object) -> None:
+    """Write what was found once for a model into the cache, whole or not at all. Raises OSError."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = file.with_name(f"{file.name}.{os.getpid()}")
+    new.write_text(json.dumps(value), encoding="utf-8")
+    new.replace(file)  # another process may be writing it too
 
 
 @torch.inference_mode()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from dataclasses import replace
 
 import streamlit as st
 
@@ -38,7 +37,7 @@ def start_servers(pool: ServerPool, arms: Iterable[RunConfig]) -> None:
     """Start what arms will ask, or say why that cannot be done from here."""
     try:
         check_may_start()
-        specs = [replace(server_spec(arm), trace=True) for arm in arms]
+        specs = [server_spec(arm, trace=True) for arm in arms]
     except UsageError as error:
         show_error(error)
         return

@@ -24,7 +24,7 @@ from specviz.checkpoints.gguf_pair import gguf_in
 from specviz.errors import UsageError
 from specviz.methods import Method
 from specviz.models.hub import is_hub_name
-from specviz.models.kept import kept, names, place_of
+from specviz.models.kept import folder_of, kept, names
 from specviz.models.packaged import NAME
 from specviz.models.pair import default_model, default_name, drafts_for, fits, is_default
 from specviz.paths import cache_folder
@@ -60,7 +60,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What the field says. `problem`: why it cannot be used, in a sentence."""
+    """The model in the field. `problem`: why it cannot be used, in a sentence."""
 
     text: str
     offer: Offer
@@ -81,13 +81,8 @@ def kind_of(text: str) -> Kind:
     return Kind.NAME if text.casefold() == NAME or kept(text) else Kind.FOLDER
 
 
-def folder_of(text: str) -> Path:
-    """The folder or file of a model that is no server's."""
-    return place_of(text) if kind_of(text) is Kind.NAME else Path(text).expanduser()
-
-
 def typed(text: str | None) -> str:
-    """What was typed or pasted, without quotes and `~`; the default model where it is empty."""
+    """The typed or pasted text without quotes and `~`; the default model if it is empty."""
     text = (text or "").strip().strip("'\"")
     if text.startswith("~"):
         text = str(Path(text).expanduser())
@@ -149,7 +144,7 @@ def offer_of(text: str, drafts: tuple[str, ...] = ()) -> Offer:
 
 
 def chosen() -> Model:
-    """What the field says, on a page that does not show it too."""
+    """The model in the field, also on a page that does not show it."""
     text = st.session_state.setdefault(FIELD, default_model())
     if problem := _refusal(text) or problem_of(text):
         return Model(text, Offer(), problem)
@@ -229,7 +224,7 @@ def options() -> list[str]:
 
 
 def recent(models: list[str]) -> list[str]:
-    """Of the models of stored runs, the latest first, those that are here."""
+    """The models of stored runs that are here, the latest first."""
     root = str(cache_folder("models")) + "/"
     found = [one.removeprefix(root) for one in models if not is_default(one)]
     here = [one for one in found if kept(one) or (one.startswith("/") and Path(one).exists())]

@@ -238,10 +238,10 @@ def forget_benchmark(problem: str) -> None:
 
 
 def _query() -> dict[str, str]:
-    query = format_answers(answers())
+    query, usual = format_answers(answers()), defaults()
     for name in _OTHERS:
         value = st.session_state.get(key_of(name))
-        if value and str(value) != defaults().get(name):
+        if value and str(value) != usual.get(name):
             query[name] = str(value)
     return query
 
@@ -249,13 +249,14 @@ def _query() -> dict[str, str]:
 def _load(query: Mapping[str, str]) -> None:
     found, problems = parse_answers(query)
     _set_answers(found)
+    usual = defaults()
     for name in _OTHERS:
-        st.session_state[key_of(name)] = query.get(name, defaults().get(name))
+        st.session_state[key_of(name)] = query.get(name, usual.get(name))
     try:
-        context = CONTEXT_INPUT.parse(query.get(CONTEXT, defaults()[CONTEXT]))
+        context = CONTEXT_INPUT.parse(query.get(CONTEXT, usual[CONTEXT]))
     except UsageError as error:
         problems.append(f"Ignored in the address: {error}")
-        context = int(defaults()[CONTEXT])
+        context = int(usual[CONTEXT])
     st.session_state[key_of(CONTEXT)] = context
     if (asked_for := query.get(ASK)) not in (None, *ORDER):
         problems.append(f"Ignored in the address: {asked_for} is no question of this page.")

@@ -17,8 +17,9 @@ import pytest
 
 from specviz.errors import UsageError
 from specviz.models import packaged
-from specviz.models.kept import get, kept, located, names, place_of, remove
+from specviz.models.kept import folder_of, get, kept, located, names, place_of, remove
 from specviz.models.listed import HUB, list_models
+from specviz.models.pair import default_folder
 from tests.support.demo_models import DEMO_TARGET
 from tests.support.models.tiny_package import LICENCE
 
@@ -207,3 +208,14 @@ def test_a_repository_without_weights_is_no_model(
     with pytest.raises(UsageError, match=r"no config\.json with \*\.safetensors"):
         get(ORIGINAL)
     assert names() == []
+
+
+def test_a_name_has_one_folder(kept_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert folder_of("SmolLM2") == kept_models / "smollm2"
+    assert folder_of("~/llama") == Path.home() / "llama"
+    assert folder_of(ORIGINAL) == Path(ORIGINAL)
+    hub(monkeypatch, lambda name, local_dir, **_: put(local_dir))
+    get(ORIGINAL)
+    assert folder_of(ORIGINAL) == place_of(ORIGINAL)
+    monkeypatch.setenv("SPECVIZ_MODEL", ORIGINAL)
+    assert default_folder() == place_of(ORIGINAL)

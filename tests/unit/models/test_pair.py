@@ -13,11 +13,11 @@ from specviz.methods import METHODS, Method
 from specviz.models.kept import place_of
 from specviz.models.pair import (
     Pair,
+    default_draft,
     default_folder,
     default_model,
     default_name,
     draft_for,
-    has_what_it_needs,
     is_default,
     pair_of,
     usual_method,
@@ -41,7 +41,7 @@ def test_every_method_gets_what_it_needs(method: Method) -> None:
     draft = DRAFTS.get(method)
     assert (draft is not None) == METHODS[method].needs_draft
     assert pair_of(None, None, method) == Pair(str(DEMO_TARGET), draft and str(draft))
-    assert has_what_it_needs(method)
+    assert default_draft(method) == draft
 
 
 def test_a_server_gets_the_same_pair() -> None:

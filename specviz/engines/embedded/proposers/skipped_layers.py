@@ -10,19 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
 
+from specviz.engines.embedded.faster_dtype import keep_json
 from specviz.engines.embedded.model import Llama, Sublayers
 from specviz.engines.embedded.tokenizer import ChatTokenizer
 from specviz.paths import cache_folder
 
 PROMPT = "Explain how a computer adds two numbers, then write a short function that does it."
 TOKENS = 96
-"""Of the model's own answer, on which sets are compared."""
+"""Length of the model's own answer, on which sets are compared."""
 USUALLY_RIGHT = 0.5
 """A set skips as much as leaves more than this share of the tokens right."""
 
@@ -47,10 +47,7 @@ def skipped_layers(
         _log.warning("The layers to skip are searched again: %s cannot be read (%r).", file, error)
     skipped = search(target, tokenizer.encode_chat([{"role": "user", "content": PROMPT}]), note)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        new = file.with_name(f"{file.name}.{os.getpid()}")
-        new.write_text(json.dumps(skipped), encoding="utf-8")
-        new.replace(file)  # another process may be writing it too
+        keep_json(file, skipped)
     except OSError as error:
         _log.warning("The layers to skip will be searched again next time: %s", error)
     return _without(target, skipped)
@@ -70,18 +67,12 @@ def search(
         note(f"searching the layers to skip, once: {100 * number // len(slots)} %")
         losses[slot] = _loss_and_share(target, text, len(prompt_ids), [slot])[0]
     slots.sort(key=losses.__getitem__)
-    return max(_usually_right(target, text, len(prompt_ids), slots), key=len)
-
-
-def _usually_right(
-    target: Llama, text: Sequence[int], start: int, slots: list[Slot]
-) -> Iterator[list[Slot]]:
-    """The beginnings of `slots` that can be skipped, as long as that holds."""
-    yield slots[:1]
-    for count in range(2, len(slots)):
-        if _loss_and_share(target, text, start, slots[:count])[1] <= USUALLY_RIGHT:
-            return
-        yield slots[:count]
+    skipped = slots[:1]
+    for slot in slots[1:-1]:
+        if _loss_and_share(target, text, len(prompt_ids), [*skipped, slot])[1] <= USUALLY_RIGHT:
+            break
+        skipped.append(slot)
+    return skipped
 
 
 def _own_text(target: Llama, prompt_ids: Sequence[int]) -> list[int]:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from specviz.methods import Method
-from specviz.models.pair import pair_of
+from specviz.models.pair import default_draft, pair_of
 from specviz.paths import cache_folder
 from specviz.servers.llama_cpp.conversion.gguf_file import read_llama, write_gguf
 
@@ -40,12 +40,12 @@ def forget_gguf(model: Path) -> None:
 
 def write_default_models() -> None:
     """Write the default model and its draft model where a server will look for them, if xllamacpp
-    is installed and they are not there. Raises UsageError where they cannot be had or written."""
+    is installed and they are not there. Raises UsageError where the model cannot be had."""
     if find_spec("xllamacpp") is None:
         return
     gguf_of(Path(pair_of(None, None, Method.BASELINE).target))
-    if draft := pair_of(None, None, Method.DRAFT_MODEL).draft:
-        gguf_of(Path(draft))
+    if draft := default_draft(Method.DRAFT_MODEL):
+        gguf_of(draft)
 
 
 def _place_of(model: Path) -> Path:

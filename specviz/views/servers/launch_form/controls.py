@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 
 import streamlit as st
 
@@ -12,8 +11,8 @@ from specviz.deploy.frameworks import BACKENDS, NAMES, framework_of, served_meth
 from specviz.deploy.request import Request, Use, may_have_draft, needs_draft
 from specviz.errors import UsageError
 from specviz.methods import VLLM, Method
-from specviz.models.kept import kept as kept_model
-from specviz.models.pair import default_folder, default_model, draft_for
+from specviz.models.kept import folder_of
+from specviz.models.pair import default_model, draft_for
 from specviz.servers.kinds import LAUNCHERS, is_started
 from specviz.views.servers.launch_form import state
 from specviz.views.shared.caller import is_own_user
@@ -83,13 +82,9 @@ def first_method(target: str, draft: str) -> str:
     """draft_model where a draft is named, or one for the target is here; else ngram."""
     if draft.strip():
         return Method.DRAFT_MODEL.value
-    folder = _folder(target.strip())
+    folder = folder_of(target.strip() or default_model())
     fits = is_own_user() and draft_for(folder, Method.DRAFT_MODEL)
     return (Method.DRAFT_MODEL if fits else Method.NGRAM).value
-
-
-def _folder(target: str) -> Path:
-    return (kept_model(target) or Path(target).expanduser()) if target else default_folder()
 
 
 def _offer_a_method() -> None:
